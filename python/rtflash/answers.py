@@ -60,6 +60,7 @@ __all__ = [
     "Range",
     "RatioAnswer",
     "RequestAnswer",
+    "RequestTimeAnswer",
     "Scheme",
     "SchemeRoom",
     "SchemeTerm",
@@ -67,6 +68,7 @@ __all__ = [
     "SizeAnswer",
     "SoakAnswer",
     "StreamTerms",
+    "SupposedAnswer",
     "TaskAnswer",
     "TaskDataAnswer",
     "TaskTerms",
@@ -97,9 +99,12 @@ class AdviceAnswer(Record):
         "data_pages",
         "load",
         "logical_ratio",
+        "logical_ratio_resolution",
         "program_failures",
-        "request",
+        "served",
+        "supposes",
         "together",
+        "together_complete",
         "together_resolution",
     })
     _kinds: ClassVar[dict[str, str]] = {
@@ -112,11 +117,14 @@ class AdviceAnswer(Record):
         "data_pages": "int",
         "load": "float",
         "logical_ratio": "float",
+        "logical_ratio_resolution": "float",
         "program_failures": "int",
+        "together_complete": "bool",
         "together_resolution": "float",
     }
     _records: ClassVar[dict[str, str]] = {
-        "request": "ServedByAnswer",
+        "served": "ServedByAnswer",
+        "supposes": "SupposedAnswer",
         "together": "FrontPointAnswer",
     }
 
@@ -138,19 +146,29 @@ class AdviceAnswer(Record):
     """The share of the load that can be carried: every period divided by it."""
     logical_ratio: float | None
     """The largest λ that passes; where data do not fit, one that is large enough."""
+    logical_ratio_resolution: float | None
+    """The steps of λ that were tried for `logical_ratio`: 0.001, or coarser ones if these would
+    take too long. Null without `logical_ratio`.
+    """
     program_failures: int | None
     """Where programs may fail: a `program_failures` of the device that is few enough."""
-    request: ServedByAnswer | None
-    """A request that cannot be served on any number of chips, with the changes that let it be
-    served; left out if there is no such request. The other changes suppose `request.supposes`.
+    served: list[ServedByAnswer] | None
+    """Tasks with requests that no number of chips serves in time, and what lets them be served."""
+    supposes: SupposedAnswer | None
+    """With such tasks: what the other changes suppose; left out if nothing was found that serves
+    all of them.
     """
     together: list[FrontPointAnswer] | None
     """Chips and λ together, perhaps by another algorithm: none of these is better than another in
     both. Chips ascending.
     """
+    together_complete: bool | None
+    """Whether each number of chips up to the last one of `together` was tried; false if that would
+    take too long. Left out without `together`.
+    """
     together_resolution: float | None
     """The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take
-    too long. Left out if not every number of chips was tried.
+    too long. Left out without `together`.
     """
 
 
@@ -304,7 +322,7 @@ class AssumptionText(Record):
     name: str
     """Its name."""
     statement: str
-    """What it says."""
+    """Its words."""
 
 
 class BandwidthSummary(Record):
@@ -1044,7 +1062,7 @@ class ClusterTerms(Record):
     blocking: float
     """t_e / min(T)."""
     certificate: CertificateAnswer | None
-    """What a sound analysis promises of the cluster, its tightest interval as it is."""
+    """The certificate of a sound analysis, its tightest interval as it is."""
     chips: list[int]
     """Its chips."""
     complaints: list[str] | None
@@ -1054,7 +1072,7 @@ class ClusterTerms(Record):
     a superblock), and C_g, what a GC pass takes at most.
     """
     data: DataAnswer | None
-    """Where tasks of the cluster declare their data: these beside its logical pages."""
+    """If tasks of the cluster declare their data: these beside its logical pages."""
     demand_share: float | None
     """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
     in_time: bool | None
@@ -1064,7 +1082,7 @@ class ClusterTerms(Record):
     min_period_ns: float | None
     """min(T); null without tasks."""
     notes: list[str] | None
-    """What is stated and is not so, and of no consequence for the verdict."""
+    """Statements that are wrong, and of no consequence for the verdict."""
     page_delay_ns: int | None
     """D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
     have it.
@@ -1381,7 +1399,9 @@ class ExecAnswer(Answer):
     note: str | None
     """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     notes: list[str] | None
-    """What else a reader has to know: jobs that get nothing, and erases that are not suspended."""
+    """Notes for the reader: on jobs that get nothing, erases that are not suspended, and the trace
+    of a run that was stopped.
+    """
     operations: OperationCounts
     """All operations that were begun."""
     pattern: str | None
@@ -1561,15 +1581,16 @@ class ExplainAnswer(Answer):
     analysis: str
     """The analysis."""
     assumes: list[AssumptionText] | None
-    """What the analysis takes for granted."""
+    """The assumptions of the analysis."""
     block_erase_ns: int | None
     """t_e."""
     clusters: list[ClusterTerms] | None
     """The clusters, in order."""
     command_ns: int | None
-    """t_c: what the commands of an operation hold the bus for; 0 where they are not counted."""
+    """t_c: the time that the commands of an operation hold the bus; 0 where they are not counted.
+    """
     data: DataAnswer | None
-    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    """If tasks declare their data: those of all tasks beside the logical pages of the whole
     device. That they fit there does not say that they fit the clusters.
     """
     gc_pass_ns: int | None
@@ -1586,8 +1607,8 @@ class ExplainAnswer(Answer):
     """t_w."""
     page_read_ns: int | None
     """t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
-    ones it comes on top. Where the device says what its times contain, this is the time with
-    the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
+    ones it comes on top. If the device says what its times contain, this is the time with the
+    transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
     """
     page_transfer_ns: int | None
     """t_d."""
@@ -1638,8 +1659,8 @@ class FrontAnswer(Record):
     """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
     points: list[FrontPointAnswer]
     """Its points: chips ascending, then channels."""
-    resolution: float | None
-    """The steps of λ that were tried, of 0.001 or coarser; null if the front is not complete."""
+    resolution: float
+    """The steps of λ that were tried: 0.001, or coarser ones if these would take too long."""
 
 
 class FrontPointAnswer(Record):
@@ -2305,6 +2326,29 @@ class RequestAnswer(Record):
     """
 
 
+class RequestTimeAnswer(Record):
+    """A time of one request, in an `AdviceAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "kind",
+        "task",
+        "time_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "kind": "str",
+        "task": "str",
+        "time_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    kind: str
+    """`read` or `write`."""
+    task: str
+    """The name of its task."""
+    time_ns: int
+    """The time."""
+
+
 class Scheme(Record):
     """What a scheme adds up in a cluster, and what has to fit."""
 
@@ -2391,56 +2435,43 @@ class SchemeTerm(Record):
 
 
 class ServedByAnswer(Record):
-    """Changes that let a request be served that takes longer than it has, in an `AdviceAnswer`."""
+    """A task with requests that take longer than they have, in an `AdviceAnswer`: changes with
+    each of which it passes alone on the device.
+    """
 
     _names: ClassVar[frozenset[str]] = frozenset({
-        "deadline_ns",
-        "enough",
-        "erase_suspend_ns",
-        "kind",
-        "period_ns",
-        "supposes",
-        "supposes_ns",
+        "deadlines",
+        "kinds",
+        "longest_erase_suspend_ns",
+        "periods",
         "task",
     })
     _kinds: ClassVar[dict[str, str]] = {
-        "deadline_ns": "int",
-        "enough": "bool",
-        "erase_suspend_ns": "int",
-        "kind": "str",
-        "period_ns": "int",
-        "supposes": "str",
-        "supposes_ns": "int",
+        "kinds": "list[str]",
+        "longest_erase_suspend_ns": "int",
         "task": "str",
     }
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "deadlines": "RequestTimeAnswer",
+        "periods": "RequestTimeAnswer",
+    }
 
-    deadline_ns: int | None
-    """A later relative deadline with which its task passes alone on the device: the first step
-    that does; null if none up to its period does.
+    deadlines: list[RequestTimeAnswer]
+    """Later relative deadlines of those requests, together: the first steps with which it passes.
+    Empty if none up to their periods do.
     """
-    enough: bool
-    """Whether nothing else is needed then."""
-    erase_suspend_ns: int | None
-    """An `erase_suspend` and `erase_resume` of the device, equally long, with which its task
-    passes alone: the longest step that does; null where these do not help, or the device states
-    them.
+    kinds: list[str]
+    """Those requests: `read`, `write`."""
+    longest_erase_suspend_ns: int | None
+    """An `erase_suspend` and `erase_resume` of the device, equally long, with which it passes: the
+    longest step; null where these do not help, or the device states them.
     """
-    kind: str
-    """`read` or `write`."""
-    period_ns: int | None
-    """Without such a deadline: a longer period, which is the deadline too, with which its task
-    passes alone: the first step that does, up to 16 times its own.
+    periods: list[RequestTimeAnswer] | None
+    """Without such deadlines: longer periods of those requests, which are the deadlines too,
+    together: the first steps with which it passes, up to 16 times their own.
     """
-    supposes: str | None
-    """The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
-    `supposes_ns` long), or `deadline`, a later one of each request that cannot be served
-    otherwise. Null where neither helps.
-    """
-    supposes_ns: int | None
-    """The `erase_suspend` and the `erase_resume` that are supposed."""
     task: str
-    """Whose request it is."""
+    """Its name."""
 
 
 class SizeAnswer(Answer):
@@ -2627,6 +2658,32 @@ class StreamTerms(Record):
     """(C + D) / T."""
 
 
+class SupposedAnswer(Record):
+    """Changes with which every request can be served, in an `AdviceAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "deadlines",
+        "enough",
+        "erase_suspend_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "enough": "bool",
+        "erase_suspend_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "deadlines": "RequestTimeAnswer",
+    }
+
+    deadlines: list[RequestTimeAnswer]
+    """Later relative deadlines of requests that cannot be served otherwise."""
+    enough: bool
+    """Whether nothing else is needed then."""
+    erase_suspend_ns: int | None
+    """The `erase_suspend` and the `erase_resume` of the device: the time of reading a page, or the
+    least `longest_erase_suspend_ns`. Null without.
+    """
+
+
 class TaskAnswer(Record):
     """A task, in a `SizeAnswer`."""
 
@@ -2695,15 +2752,15 @@ class TaskTerms(Record):
     }
 
     gc: GcTerms | None
-    """Of its GC task."""
+    """The terms of its GC task."""
     read: StreamTerms | None
-    """Of its read request."""
+    """The terms of its read request."""
     task: str
     """Its name."""
     utilization: float
     """U_i(s), Eq. (IV.7)."""
     write: StreamTerms | None
-    """Of its write request."""
+    """The terms of its write request."""
 
 
 class TuneAnswer(Answer):
@@ -2817,7 +2874,7 @@ class TuneSetting(Record):
 
 
 class UnitCosts(Record):
-    """What operations are charged in a cluster with a certificate: docs/analysis.md."""
+    """The costs of operations in a cluster with a certificate: docs/analysis.md."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "gc_pass_ns",
@@ -2836,7 +2893,7 @@ class UnitCosts(Record):
     read_ns: int
     """c_r; waits for chips whose load is known come on top."""
     write_ns: int
-    """c_w, likewise."""
+    """c_w; waits come on top, too."""
 
 
 class UnplacedAnswer(Record):

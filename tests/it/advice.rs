@@ -85,13 +85,13 @@ fn a_request_behind_an_erase_names_it_and_what_mends_it() {
     let text = asked(&["alloc", "-", "--analysis", "sound"], &set).stdout;
     let why = "takes 1.929ms at least, behind an erase of 15.000ms that nothing interrupts, and it is due 10ms after";
     assert!(text.contains("Task log can be served nowhere") && text.contains(why), "{text}");
-    for mends in ["\"erase_suspend\" and \"erase_resume\"", "a deadline of 17ms", "a buffer"] {
+    for mends in ["\"erase_suspend\" and \"erase_resume\"", "a deadline of 17ms for its write", "a buffer"] {
         assert!(text.contains(mends), "{mends}: {text}");
     }
     let json = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], &set).json();
     assert_eq!(json["unplaced"]["blocking_ns"], json!(15_000_000));
     // Followed, each change lets the task pass alone; what necessary tests allow may not.
-    let request = &json["advice"]["request"];
+    let served = &json["advice"]["served"][0];
     let alone = |device: Value, deadline: &Value| {
         let mut set: Value = serde_json::from_str(&recorder(&device)).expect("JSON");
         let log = set["tasks"].as_array().and_then(|tasks| tasks.last()).cloned();
@@ -102,15 +102,18 @@ fn a_request_behind_an_erase_names_it_and_what_mends_it() {
         asked(&["alloc", "-", "--analysis", "sound"], &set.to_string()).status
     };
     let suspend = |time: &str| json!({"erase_suspend": time, "erase_resume": time});
-    let longest = format!("{}ns", request["erase_suspend_ns"]);
+    let longest = format!("{}ns", served["longest_erase_suspend_ns"]);
+    let deadline = &served["deadlines"][0];
     let followed = [
         alone(suspend(&longest), &Value::Null),
-        alone(json!({}), &request["deadline_ns"]),
+        alone(json!({}), &deadline["time_ns"]),
         alone(suspend("3071us"), &Value::Null),
     ];
-    assert_eq!(followed, [0, 0, 1], "{request}");
-    assert_eq!((&request["task"], &request["deadline_ns"]), (&json!("log"), &json!(17_000_000)), "{request}");
-    assert_eq!(request["supposes"], "erase_suspend");
+    assert_eq!(followed, [0, 0, 1], "{served}");
+    assert_eq!(deadline, &json!({"task": "log", "kind": "write", "time_ns": 17_000_000}), "{served}");
+    let supposes = &json["advice"]["supposes"];
+    assert_eq!(supposes, &json!({"erase_suspend_ns": 88_000, "deadlines": [], "enough": false}), "{supposes}");
+    assert!(text.contains("What follows supposes \"erase_suspend\" and \"erase_resume\" of 88us each."), "{text}");
     assert!(json["advice"]["together"].as_array().is_some_and(|points| !points.is_empty()), "{json}");
     // A request as long as its period is served on no number of chips: none is tried.
     let full = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 256, "pages_per_block": 64,
@@ -118,6 +121,47 @@ fn a_request_behind_an_erase_names_it_and_what_mends_it() {
         "page_transfer": "10us"}, "tasks": [{"name": "r", "read": {"pages": 1, "period": "60us"}}]}"#;
     let json = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], full).json();
     assert_eq!((&json["unplaced"]["reason"], &json["advice"]["chips"]), (&json!("request"), &Value::Null), "{json}");
+}
+
+/// A task whose read and write are both due too early, and another one: each has advice, and all
+/// deadlines that are supposed are named.
+#[test]
+fn each_request_that_cannot_be_served_has_a_deadline() {
+    let set = r#"{"device": {"chips": 2, "chips_per_channel": 1, "blocks_per_chip": 256, "pages_per_block": 64,
+        "page_size": 4096, "logical_ratio": 0.5, "page_read": "500us", "page_program": "2ms", "block_erase": "3ms",
+        "page_transfer": "10us", "erase_suspend": "100us", "erase_resume": "100us"}, "tasks": [
+        {"name": "both", "read": {"pages": 1, "period": "100ms", "deadline": "400us"},
+         "write": {"pages": 1, "period": "1s", "deadline": "1ms"}},
+        {"name": "reader", "read": {"pages": 1, "period": "50ms", "deadline": "300us"}},
+        {"name": "fine", "write": {"pages": 80, "period": "300ms"}}]}"#;
+    let answer = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], set);
+    let (json, advice) = (answer.json(), &answer.json()["advice"]);
+    assert_eq!(answer.status, 1);
+    let named = |served: &Value| (served["task"].clone(), served["kinds"].clone());
+    let served: Vec<_> = advice["served"].as_array().expect("tasks").iter().map(named).collect();
+    let expected = [(json!("both"), json!(["read", "write"])), (json!("reader"), json!(["read"]))];
+    assert_eq!(served, expected, "{json}");
+    let deadlines = advice["supposes"]["deadlines"].as_array().expect("deadlines");
+    let of = |of: &Value| (of["task"].clone(), of["kind"].clone());
+    let requests: Vec<_> = deadlines.iter().map(of).collect();
+    let expected =
+        [("both", "read"), ("both", "write"), ("reader", "read")].map(|(task, kind)| (json!(task), json!(kind)));
+    assert_eq!(requests, expected, "{json}");
+    // Followed, no request is due too early.
+    let mut changed: Value = serde_json::from_str(set).expect("JSON");
+    for deadline in deadlines {
+        let tasks = changed["tasks"].as_array_mut().expect("tasks");
+        let task = tasks.iter_mut().find(|task| task["name"] == deadline["task"]).expect("of that name");
+        task[deadline["kind"].as_str().expect("a kind")]["deadline"] = json!(format!("{}ns", deadline["time_ns"]));
+    }
+    let followed = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], &changed.to_string());
+    assert_eq!(followed.status == 0, advice["supposes"]["enough"], "{json}");
+    assert!(followed.json()["advice"]["served"].is_null(), "{followed:?}");
+    let text = asked(&["alloc", "-", "--analysis", "sound"], set).stdout;
+    let line = text.lines().find(|line| line.contains("nothing else is needed") || line.starts_with("What follows"));
+    let line = line.expect("what is supposed");
+    assert_eq!(line.matches("a deadline of ").count(), 3, "{text}");
+    assert!(line.contains("for the read of both, a deadline of ") && line.contains("for the write of both"), "{text}");
 }
 
 /// Each cluster has a server, beside which no erase is suspended: it is said, and may be chosen.

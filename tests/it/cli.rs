@@ -44,6 +44,23 @@ fn the_judge_agrees_with_every_allocation() {
     }
 }
 
+/// Utilizations are the same numbers wherever they are said, to the last digit.
+#[test]
+fn explain_has_the_numbers_of_check() {
+    let sets = rtflash(&["gen", "--util", "0.7..1.9", "--step", "0.3", "--sets", "8"]).stdout;
+    let allocations = rtflash_with_input(&["alloc", "-", "--format", "json"], sets.as_bytes()).stdout;
+    let (sets, allocations) = (file("numbers.jsonl", sets), file("numbers-allocations.jsonl", allocations));
+    let (sets, allocations) = (sets.display().to_string(), allocations.display().to_string());
+    let [check, explain] = ["check", "explain"].map(|command| {
+        let answers = rtflash(&[command, &sets, "--allocation", &allocations, "--format", "json"]).json_lines();
+        let clusters = answers.iter().flat_map(|answer| answer["clusters"].as_array().expect("clusters"));
+        let numbers = clusters.map(|cluster| (cluster["utilization"].to_string(), cluster["blocking"].to_string()));
+        numbers.collect::<Vec<_>>()
+    });
+    assert!(check.len() > 100, "{}", check.len());
+    assert_eq!(check, explain);
+}
+
 #[test]
 fn a_wrong_statement_in_an_allocation_is_pointed_out() {
     let path =
@@ -164,7 +181,14 @@ fn sets_state_what_was_drawn() {
     assert_eq!(one.status, 0, "{one:?}");
     let none = rtflash(&["gen", "--util", "7.99", "--sets", "1", "--generator", "uunifast-discard"]);
     assert!(none.status == 3 && none.stderr.contains("draws of 8 tasks with utilization 7.99"), "{none:?}");
-    assert!(none.stderr.contains("the generator randfixedsum draws such sets"), "{none:?}");
+    // The other generator is named if it draws the set: next to 8, no task fits alone.
+    for (utilization, draws) in [("7.99", false), ("7.2", true)] {
+        let call = ["gen", "--util", utilization, "--sets", "1", "--seed", "2", "--generator"];
+        let [discard, other] =
+            ["uunifast-discard", "randfixedsum"].map(|generator| rtflash(&[&call[..], &[generator]].concat()));
+        assert_eq!((discard.status, other.status == 0), (3, draws), "{discard:?} {other:?}");
+        assert_eq!(discard.stderr.contains("the generator randfixedsum draws such sets"), draws, "{discard:?}");
+    }
 }
 
 /// Generators and distributions are what the sets say that they were drawn by.

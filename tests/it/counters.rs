@@ -10,7 +10,7 @@ fn traces(name: &str, options: &[&str]) -> (Vec<Value>, Vec<Value>) {
     let texts = ["json", "jsonl"].map(|ending| {
         let path = std::env::temp_dir().join(format!("rtflash-counters-{name}-{}.{ending}", std::process::id()));
         let trace = path.to_str().expect("a path");
-        let call = ["exec", "tasksets/case-study.json", "--duration", "3s", "--trace", trace, "--quiet"];
+        let call = ["exec", "tasksets/case-study.json", "--duration", "2s", "--trace", trace, "--quiet"];
         let run = rtflash(&[&call, options].concat());
         assert!(run.status < 2, "{run:?}");
         let text = std::fs::read_to_string(&path).expect("a trace");

@@ -257,9 +257,13 @@ fn what_cannot_be_run_says_why() {
         "jobs":[{"name":"a.read","read_pages":1,"arrivals":{"every":"1s"}}]}"#;
     let run = rtflash_with_input(&["exec", "-"], name.as_bytes());
     assert!(run.status == 2 && run.stderr.contains("`a.read`"), "{run:?}");
-    let endless =
-        r#"{"device":{"profile":"dgist-2021","chips":1},"tasks":[{"name":"a","read":{"pages":1,"period":"1ns"}}]}"#;
-    let run = rtflash_with_input(&["exec", "-", "--algorithm", "global"], endless.as_bytes());
+    // With four clusters, apart, each can have a quarter of all pending jobs.
+    let reader = |name: &str, period: &str| format!(r#"{{"name":"{name}","read":{{"pages":1,"period":"{period}"}}}}"#);
+    let endless = format!(
+        r#"{{"device":{{"profile":"dgist-2021","chips":4,"chips_per_channel":1}},"tasks":[{}]}}"#,
+        [reader("a", "1ns"), reader("b", "1s"), reader("c", "1s"), reader("d", "1s")].join(",")
+    );
+    let run = rtflash_with_input(&["exec", "-", "--algorithm", "equal-split"], endless.as_bytes());
     assert!(run.status == 3 && run.stdout.contains("pending"), "{run:?}");
     for (args, says) in [
         (&["--duration", "0s"][..], "no time"),

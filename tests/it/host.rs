@@ -371,6 +371,29 @@ fn commands_that_take_longer_than_the_drive_says_are_told_of() {
     );
 }
 
+/// A drive that breaks its word lets a run exceed a bound: the exit status is a no.
+#[test]
+fn a_run_that_exceeds_a_bound_is_a_no() {
+    let scenario = |within: &str| {
+        format!(
+            r#"{{ "scheduler": "k2", "device": {{ "kind": "nvme", "flash": {{ "profile": "dgist-2021",
+            "blocks_per_chip": 64 }}, "read": {{ "controller": "5us" }}, "write": {{ "controller": "5us" }},
+            "ends_within": "{within}" }}, "jobs": [ {{ "name": "r", "op": "read", "size": "4KiB", "class": "rt",
+            "every": "1ms" }} ], "duration": "10ms" }}"#
+        )
+    };
+    let run = |within: &str| {
+        let call = ["host", "run", "-", "--format", "json"];
+        let run = rtflash_with_input(&call, scenario(within).as_bytes());
+        let assumptions = run.json_lines()[0]["assumptions"].clone();
+        let bounds = assumptions.as_array().expect("assumptions").iter().find(|seen| seen["name"] == "bounds");
+        (run.status, bounds.expect("a line")["holds"] == false)
+    };
+    let bound = rtflash_with_input(&["host", "bound", "-"], scenario("20us").as_bytes());
+    assert_eq!(bound.status, 0, "{bound:?}");
+    assert_eq!([run("200us"), run("20us")], [(0, false), (1, true)]);
+}
+
 /// The scenario of the documentation: its tasks have the deadlines of their certificates, as long
 /// as places are kept for them.
 #[test]

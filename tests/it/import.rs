@@ -63,7 +63,7 @@ fn a_bag_that_breaks_off_cannot_be_relied_on() {
     assert_eq!(broken.status, 3, "{broken:?}");
     let answer = read::<ImportAnswer>(&broken.stdout).unwrap().answer.unwrap();
     assert_eq!((answer.read, answer.refused, answer.first_refused.len()), (600, 1, 1));
-    let warning = "Not read: 4 bytes in 1 place. Task and rates lack them and promise nothing on them.";
+    let warning = "The import skips 4 bytes in 1 place. Task and rates lack them and promise nothing on them.";
     assert_eq!((answer.recorder.unwrap().unread_bytes, &*answer.warnings[0]), (4, warning));
     for text in [&b""[..], b"{}", b"{\"device\": 1}"] {
         let wrong = rtflash_with_input(&args, text);

@@ -99,8 +99,13 @@ fn an_interrupted_run_leaves_its_trace() {
         assert_eq!(output.status.signal(), Some(signal), "{output:?}");
         let ran = json(&output)["duration_ns"].as_u64().expect("a time");
         assert!(ran < 1_000_000_000_000_000, "{ran}");
-        let call = format!("check {set} {options} --duration {ran}ns --format json --trace {trace}");
+        // The answer says how to judge it.
+        let answer = json(&output);
+        let note = answer["notes"].as_array().and_then(|notes| notes.last()).and_then(Value::as_str).expect("a note");
+        let call = note.split('`').nth(1).and_then(|call| call.strip_prefix("check ")).expect("a call");
+        let call = format!("check {set} {options} --format json {call}");
         let judged = rtflash(&call.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(judged.json()["duration_ns"], ran, "{note}");
         for field in ["verdict", "requests", "gc", "jobs", "operations"] {
             assert_eq!(judged.json()[field], json(&output)[field], "{options}: {field}");
         }
@@ -108,8 +113,13 @@ fn an_interrupted_run_leaves_its_trace() {
     let trace = file("stopped.json", "").display().to_string();
     let (output, signal) = interrupted(&format!("exec tasksets/case-study.json --duration 1000000s --trace {trace}"));
     assert_eq!(output.status.signal(), Some(signal), "{output:?}");
-    let read: Value = serde_json::from_str(&fs::read_to_string(trace).expect("a trace")).expect("whole records");
-    assert!(read["traceEvents"].as_array().is_some_and(|events| events.len() > 100));
+    #[derive(serde::Deserialize)]
+    struct Trace {
+        #[serde(rename = "traceEvents")]
+        events: Vec<serde::de::IgnoredAny>,
+    }
+    let read: Trace = serde_json::from_slice(&fs::read(trace).expect("a trace")).expect("whole records");
+    assert!(read.events.len() > 100, "{}", read.events.len());
 }
 
 /// Each answer of a stream is there once it and all before it are made.
@@ -159,6 +169,12 @@ fn an_interrupted_search_prints_what_it_found() {
             assert!(first < after, "{answer}");
         }
     }
+    // A climber ends within its first line, and says how far it came.
+    let (output, signal) = interrupted("soak --runs 100000000 --climb tasksets/case-study.json --format json");
+    assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+    let answer = json(&output);
+    let after = answer["stopped_after"].as_u64().expect("a number of runs");
+    assert!(after > 0 && answer["climbed"].as_array().is_some_and(|lines| lines[0]["runs"] == after), "{answer}");
     let (output, signal) = interrupted("soak --runs 100000000");
     assert_eq!(output.status.signal(), Some(signal), "{output:?}");
     let text = String::from_utf8(output.stdout).expect("text");

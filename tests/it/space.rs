@@ -173,7 +173,7 @@ fn what_is_advised_fits() {
     // 200,000 pages fit on a chip of 262,144: λ = 0.763 is the first in thousandths with which they
     // do.
     let ratio = advice.logical_ratio.expect("a larger one");
-    assert_eq!(ratio.to_string(), "0.763");
+    assert_eq!((ratio.ratio.to_string().as_str(), ratio.steps), ("0.763", 1_000));
     let on = |ratio: &str| {
         let ratio: LogicalRatio = ratio.parse().expect("a ratio");
         let device = Device::new(DeviceSpec { logical_ratio: ratio, ..set.device().spec() }).expect("a device");
@@ -192,7 +192,7 @@ fn what_is_advised_fits() {
     let text = run(&["alloc", "-", "--algorithm", "global"], &quoted()).stdout;
     for part in [
         "7 chips instead of 4 (every number between was tried and fails); in whole channels of 4, 8 chips",
-        "a logical_ratio of 0.763 instead of 0.5",
+        "a logical_ratio of 0.763 instead of 0.5 (in steps of 0.001)",
         " data_pages (",
         "B) in all",
     ] {

@@ -8,30 +8,31 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, 
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::sizing::{
-    Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, largest_ratio, nearest, unserved,
+    Front, FrontAxes, FrontPoint, LargestRatio, MORE_CHIPS, RATIO_STEPS, TIMES_CHIPS, front_within, largest_ratio,
+    nearest,
 };
 
-pub use served::{LONGER, ServedBy, Supposed};
+pub use served::{LONGER, RequestTime, ServedBy, Supposed};
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
 /// `None`: no such change was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Advice {
-    /// The need of a request that no number of chips serves. The other changes are those of the set
-    /// with [`ServedBy::supposed`].
-    pub request: Option<ServedBy>,
+    /// The needs of each task with requests that no number of chips serves.
+    pub served: Vec<ServedBy>,
+    /// With such tasks: what the other changes suppose; `None` if nothing was found that serves all.
+    pub supposed: Option<Supposed>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
     /// A number of channels above the device's that is enough, with as many chips.
     pub channels: Option<u32>,
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
-    /// both. They have other numbers of channels if none was found without. Empty if `chips` says
-    /// as much.
-    pub together: Front,
-    /// The largest λ that passes, as sizing finds it ([`crate::sizing::LargestRatio`]). If data do
-    /// not fit: a step of 1/1000 above the device's λ with which they do, and everything else
-    /// still passes, and before which the step fails.
-    pub logical_ratio: Option<LogicalRatio>,
+    /// both. They have other numbers of channels if none was found without. `None` if none was
+    /// found, or `chips` says as much.
+    pub together: Option<Front>,
+    /// The largest λ that passes. If data do not fit: a step above the device's λ with which they
+    /// do, and everything else still passes, and before which the step fails.
+    pub logical_ratio: Option<LargestRatio>,
     /// A share of today's load, in thousandths, that it can carry, and the next thousandth not: the
     /// load falls to it when all periods grow by its inverse.
     pub load_permille: Option<u32>,
@@ -76,7 +77,7 @@ const TOO_LARGE: u64 = 1_000_000;
 /// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
 /// Tasks times chips in all trials of chips and λ together.
-const MOST_TOGETHER: u64 = 24_000_000;
+const MOST_TOGETHER: u64 = 2_000_000;
 
 /// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
 /// device, and under an analysis that tests clusters where they are placed by what the tests take.
@@ -86,15 +87,14 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
-    let Some((task, too_long)) = unserved(set, analysis) else { return changes(set, allocator, analysis) };
-    let (served, mended) = served::served_by(set, allocator, analysis, task, too_long);
-    match mended {
-        None => Advice { request: Some(served), ..Advice::default() },
-        Some(set) if allocator.allocate(&set, analysis).is_schedulable() == Some(true) => {
-            Advice { request: Some(ServedBy { enough: true, ..served }), ..Advice::default() }
-        }
-        Some(set) => Advice { request: Some(served), ..changes(&set, allocator, analysis) },
+    let (served, mended) = served::served_by(set, allocator, analysis);
+    if served.is_empty() {
+        return changes(set, allocator, analysis);
     }
+    let Some((supposed, set)) = mended else { return Advice { served, ..Advice::default() } };
+    let enough = allocator.allocate(&set, analysis).is_schedulable() == Some(true);
+    let advice = if enough { Advice::default() } else { changes(&set, allocator, analysis) };
+    Advice { served, supposed: Some(Supposed { enough, ..supposed }), ..advice }
 }
 
 /// The largest device that is tried.
@@ -132,22 +132,19 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
     let is_known = |point: &FrontPoint| {
         (point.logical_ratio, point.algorithm) == own && chips.is_some_and(|more| more.chips == point.chips)
     };
-    if let [only] = front.points.as_slice()
-        && is_known(only)
-    {
-        front.points.clear();
-    }
+    let says_more = front.points.iter().any(|point| !is_known(point));
     Advice {
-        request: None,
+        served: Vec::new(),
+        supposed: None,
         chips,
         channels: within(part / 2, set, allocator, analysis, more_channels),
-        together: front,
+        together: says_more.then_some(front),
         logical_ratio: if data {
-            within(part, set, allocator, analysis, higher_ratio)
+            let higher = within(part, set, allocator, analysis, higher_ratio);
+            higher.map(|ratio| LargestRatio { ratio, steps: RATIO_STEPS })
         } else {
             let work = Work::new();
-            let most = (MOST_TOGETHER, work.bound(part));
-            largest_ratio(set, allocator, analysis, most, &work).value().map(|largest| largest.ratio)
+            largest_ratio(set, allocator, analysis, (MOST_TOGETHER, work.bound(part)), &work).value()
         },
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
@@ -243,7 +240,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
 /// A λ above today's that passes, in thousandths: the smallest where it is little work to try each
 /// of them, else one found by doubling steps and bisection.
 fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
-    const STEPS: u64 = 1_000;
+    const STEPS: u64 = RATIO_STEPS as u64;
     let below = set.device().logical_ratio().floor_of(STEPS);
     let ratio = |step: u64| LogicalRatio::from_decimal(u128::from(step), STEPS.ilog10()).ok();
     let enough = |step: u64| {

@@ -14,8 +14,12 @@ pub struct PartFtl {
     pub read_utilization: f64,
     /// U_W: of the chips in write mode, with encoding, GC and blocking.
     pub write_utilization: f64,
-    /// Whether both are at most one, exactly, and each request is due within its period: the test
-    /// knows no others.
+    /// Whether U_R is at most one, exactly.
+    pub reads_fit: bool,
+    /// Whether U_W is at most one, exactly.
+    pub writes_fit: bool,
+    /// Whether both fit, and each request is due at the end of its period: the test knows no
+    /// others.
     pub schedulable: bool,
     /// The tasks' data beside the logical pages of the N_d data chips; the other chips hold parity.
     pub space: Space,
@@ -50,13 +54,13 @@ impl PartFtl {
         let mut write_terms: Vec<Rational> = writes.iter().flat_map(|&write| organization.write_terms(write)).collect();
         write_terms.extend(blocking(organization.erase, &writes));
         let (read, write) = (Rational::sum(&read_terms), Rational::sum(&write_terms));
+        let [reads_fit, writes_fit] = [&read, &write].map(|sum| sum.cmp_one() != Ordering::Greater);
         Some(PartFtl {
             read_utilization: read.to_f64(),
             write_utilization: write.to_f64(),
-            // It knows of requests due within their periods alone.
-            schedulable: read.cmp_one() != Ordering::Greater
-                && write.cmp_one() != Ordering::Greater
-                && set.tasks().iter().all(Task::is_implicit),
+            reads_fit,
+            writes_fit,
+            schedulable: reads_fit && writes_fit && set.tasks().iter().all(Task::is_implicit),
             space: Space::new(set.device(), set.tasks(), organization.data_chips(), None),
         })
     }

@@ -116,7 +116,7 @@ impl Extent {
 }
 
 impl TimeBase {
-    /// What has these times.
+    /// The things that have these times.
     fn of(self) -> &'static str {
         match self {
             TimeBase::Microseconds | TimeBase::Seconds | TimeBase::FileTime => "requests",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::advice::{Advice, ServedBy, Supposed};
+use rtflash_alloc::advice::{Advice, RequestTime, ServedBy, Supposed};
 use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_alloc::sizing::FrontPoint;
 use rtflash_analysis::certified::reliances;
@@ -79,18 +79,25 @@ pub struct AllocAnswer<'a> {
 /// was found.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdviceAnswer<'a> {
-    /// A request that cannot be served on any number of chips, with the changes that let it be
-    /// served; left out if there is no such request. The other changes suppose `request.supposes`.
+    /// Tasks with requests that no number of chips serves in time, and what lets them be served.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub served: Vec<ServedByAnswer<'a>>,
+    /// With such tasks: what the other changes suppose; left out if nothing was found that serves
+    /// all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<ServedByAnswer<'a>>,
+    pub supposes: Option<SupposedAnswer<'a>>,
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
     /// both. Chips ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<FrontPointAnswer>,
     /// The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take
-    /// too long. Left out if not every number of chips was tried.
+    /// too long. Left out without `together`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together_resolution: Option<f64>,
+    /// Whether each number of chips up to the last one of `together` was tried; false if that would
+    /// take too long. Left out without `together`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together_complete: Option<bool>,
     /// A number of channels that is enough, with as many chips.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channels: Option<u32>,
@@ -102,6 +109,10 @@ pub struct AdviceAnswer<'a> {
     pub chips_whole_channels: Option<u32>,
     /// The largest λ that passes; where data do not fit, one that is large enough.
     pub logical_ratio: Option<f64>,
+    /// The steps of λ that were tried for `logical_ratio`: 0.001, or coarser ones if these would
+    /// take too long. Null without `logical_ratio`.
+    #[serde(default)]
+    pub logical_ratio_resolution: Option<f64>,
     /// The share of the load that can be carried: every period divided by it.
     pub load: Option<f64>,
     /// Where data do not fit: the share of each task's data that would.
@@ -115,52 +126,84 @@ pub struct AdviceAnswer<'a> {
     pub program_failures: Option<u32>,
 }
 
-/// Changes that let a request be served that takes longer than it has, in an [`AdviceAnswer`].
+/// A task with requests that take longer than they have, in an [`AdviceAnswer`]: changes with each
+/// of which it passes alone on the device.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServedByAnswer<'a> {
-    /// Whose request it is.
+    /// Its name.
+    pub task: Text<'a>,
+    /// Those requests: `read`, `write`.
+    pub kinds: Vec<Text<'static>>,
+    /// Later relative deadlines of those requests, together: the first steps with which it passes.
+    /// Empty if none up to their periods do.
+    pub deadlines: Vec<RequestTimeAnswer<'a>>,
+    /// Without such deadlines: longer periods of those requests, which are the deadlines too,
+    /// together: the first steps with which it passes, up to 16 times their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<RequestTimeAnswer<'a>>,
+    /// An `erase_suspend` and `erase_resume` of the device, equally long, with which it passes: the
+    /// longest step; null where these do not help, or the device states them.
+    pub longest_erase_suspend_ns: Option<u64>,
+}
+
+/// A time of one request, in an [`AdviceAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RequestTimeAnswer<'a> {
+    /// The name of its task.
     pub task: Text<'a>,
     /// `read` or `write`.
     pub kind: Text<'static>,
-    /// A later relative deadline with which its task passes alone on the device: the first step
-    /// that does; null if none up to its period does.
-    pub deadline_ns: Option<u64>,
-    /// Without such a deadline: a longer period, which is the deadline too, with which its task
-    /// passes alone: the first step that does, up to 16 times its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub period_ns: Option<u64>,
-    /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task
-    /// passes alone: the longest step that does; null where these do not help, or the device
-    /// states them.
+    /// The time.
+    pub time_ns: u64,
+}
+
+/// Changes with which every request can be served, in an [`AdviceAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SupposedAnswer<'a> {
+    /// The `erase_suspend` and the `erase_resume` of the device: the time of reading a page, or the
+    /// least `longest_erase_suspend_ns`. Null without.
     pub erase_suspend_ns: Option<u64>,
-    /// The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
-    /// `supposes_ns` long), or `deadline`, a later one of each request that cannot be served
-    /// otherwise. Null where neither helps.
-    pub supposes: Option<Text<'static>>,
-    /// The `erase_suspend` and the `erase_resume` that are supposed.
-    pub supposes_ns: Option<u64>,
+    /// Later relative deadlines of requests that cannot be served otherwise.
+    pub deadlines: Vec<RequestTimeAnswer<'a>>,
     /// Whether nothing else is needed then.
     pub enough: bool,
 }
 
+fn kind(writes: bool) -> Text<'static> {
+    if writes { "write" } else { "read" }.into()
+}
+
+fn name(set: &TaskSet, task: usize) -> Text<'_> {
+    set.tasks().as_slice().get(task).map_or("", |task| task.name.as_str()).into()
+}
+
+fn times<'a>(set: &'a TaskSet, times: &[RequestTime]) -> Vec<RequestTimeAnswer<'a>> {
+    let answer = |of: &RequestTime| RequestTimeAnswer {
+        task: name(set, of.task),
+        kind: kind(of.writes),
+        time_ns: of.time.as_ns(),
+    };
+    times.iter().map(answer).collect()
+}
+
 impl<'a> ServedByAnswer<'a> {
     fn new(set: &'a TaskSet, served: &ServedBy) -> ServedByAnswer<'a> {
-        let name = |supposed: &Supposed| match supposed {
-            Supposed::Suspension(_) => "erase_suspend".into(),
-            Supposed::Deadlines => "deadline".into(),
-        };
         ServedByAnswer {
-            task: set.tasks().as_slice().get(served.task).map_or("", |task| task.name.as_str()).into(),
-            kind: if served.too_long.writes { "write" } else { "read" }.into(),
-            deadline_ns: served.deadline.map(Span::as_ns),
-            period_ns: served.period.map(Span::as_ns),
-            erase_suspend_ns: served.suspension.map(Span::as_ns),
-            supposes: served.supposed.as_ref().map(name),
-            supposes_ns: match served.supposed {
-                Some(Supposed::Suspension(time)) => Some(time.as_ns()),
-                _ => None,
-            },
-            enough: served.enough,
+            task: name(set, served.task),
+            kinds: served.too_long.iter().map(|of| kind(of.writes)).collect(),
+            deadlines: times(set, &served.deadlines),
+            periods: times(set, &served.periods),
+            longest_erase_suspend_ns: served.suspension.map(Span::as_ns),
+        }
+    }
+}
+
+impl<'a> SupposedAnswer<'a> {
+    fn new(set: &'a TaskSet, supposed: &Supposed) -> SupposedAnswer<'a> {
+        SupposedAnswer {
+            erase_suspend_ns: supposed.suspension.map(Span::as_ns),
+            deadlines: times(set, &supposed.deadlines),
+            enough: supposed.enough,
         }
     }
 }
@@ -188,18 +231,19 @@ impl From<&FrontPoint> for FrontPointAnswer {
 impl<'a> AdviceAnswer<'a> {
     /// The answer for advice about a set.
     pub fn new(set: &'a TaskSet, advice: &Advice) -> AdviceAnswer<'a> {
+        let together = advice.together.as_ref();
         AdviceAnswer {
-            request: advice.request.as_ref().map(|served| ServedByAnswer::new(set, served)),
-            together: advice.together.points.iter().map(FrontPointAnswer::from).collect(),
-            together_resolution: (!advice.together.points.is_empty())
-                .then_some(advice.together.steps)
-                .flatten()
-                .map(|steps| 1.0 / f64::from(steps)),
+            served: advice.served.iter().map(|served| ServedByAnswer::new(set, served)).collect(),
+            supposes: advice.supposed.as_ref().map(|supposed| SupposedAnswer::new(set, supposed)),
+            together: together.map_or_else(Vec::new, |front| front.points.iter().map(FrontPointAnswer::from).collect()),
+            together_resolution: together.map(|front| 1.0 / f64::from(front.steps)),
+            together_complete: together.map(|front| front.complete),
             channels: advice.channels,
             chips: advice.chips.map(|more| more.chips),
             chips_fewest: advice.chips.map(|more| more.fewest),
             chips_whole_channels: advice.chips.and_then(|more| more.whole_channels),
-            logical_ratio: advice.logical_ratio.map(|ratio| ratio.to_f64()),
+            logical_ratio: advice.logical_ratio.map(|found| found.ratio.to_f64()),
+            logical_ratio_resolution: advice.logical_ratio.map(|found| 1.0 / f64::from(found.steps)),
             load: advice.load_permille.map(|permille| f64::from(permille) / 1_000.0),
             data: advice.less_data.map(|less| f64::from(less.permille) / 1_000.0),
             data_pages: advice.less_data.map(|less| less.pages),

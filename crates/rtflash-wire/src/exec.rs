@@ -37,7 +37,8 @@ pub struct ExecAnswer<'a> {
     /// What of that the run does not obey, if it does not: its late requests break no promise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disobeys: Option<String>,
-    /// What else a reader has to know: jobs that get nothing, and erases that are not suspended.
+    /// Notes for the reader: on jobs that get nothing, erases that are not suspended, and the trace
+    /// of a run that was stopped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How it was run.

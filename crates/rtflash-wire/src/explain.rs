@@ -1,4 +1,4 @@
-//! What `rtflash explain --format json` prints: every term, with the equation's letters spelled
+//! The answer of `rtflash explain --format json`: every term, with the equation's letters spelled
 //! out.
 
 use std::borrow::Cow;
@@ -28,18 +28,18 @@ pub struct Explanation<'a> {
     /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
     /// there is no allocation, null where it cannot be told.
     pub schedulable: Option<bool>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
-    /// ones it comes on top. Where the device says what its times contain, this is the time with
-    /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
+    /// ones it comes on top. If the device says what its times contain, this is the time with the
+    /// transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
     pub page_read_ns: u64,
     /// t_w.
     pub page_program_ns: u64,
     /// t_d.
     pub page_transfer_ns: u64,
-    /// t_c: what the commands of an operation hold the bus for; 0 where they are not counted.
+    /// t_c: the time that the commands of an operation hold the bus; 0 where they are not counted.
     pub command_ns: u64,
     /// t_e.
     pub block_erase_ns: u64,
@@ -58,11 +58,10 @@ pub struct Explanation<'a> {
     pub reason: Option<String>,
     /// The clusters, in order.
     pub clusters: Vec<ExplainedCluster<'a>>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
-    /// device. That they fit there does not say that they fit the clusters.
+    /// If tasks declare their data: those of all tasks beside the logical pages of the whole device. That they fit there does not say that they fit the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
-    /// What the analysis takes for granted.
+    /// The assumptions of the analysis.
     pub assumes: Vec<AssumptionText>,
     /// The task set's own `meta`, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
@@ -70,12 +69,12 @@ pub struct Explanation<'a> {
     pub meta: Option<RawMeta<'a>>,
 }
 
-/// What stands there where there are no terms to show.
+/// The answer without terms to show.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unexplained<'a> {
     /// Null: it cannot be told.
     pub schedulable: Option<bool>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// The analysis.
@@ -88,7 +87,7 @@ pub struct Unexplained<'a> {
     pub meta: Option<RawMeta<'a>>,
 }
 
-/// What `rtflash explain --format json` prints for one task set, on one line.
+/// The answer of `rtflash explain --format json` for one task set, on one line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum ExplainAnswer<'a> {
@@ -100,7 +99,7 @@ pub enum ExplainAnswer<'a> {
 
 impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExplainAnswer<'a>, D::Error> {
-        /// What tells one from the other.
+        /// The field that tells one from the other.
         #[derive(Deserialize)]
         struct Found {
             clusters: Option<IgnoredAny>,
@@ -119,7 +118,7 @@ impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
 pub struct AssumptionText {
     /// Its name.
     pub name: Text<'static>,
-    /// What it says.
+    /// Its words.
     pub statement: Text<'static>,
 }
 
@@ -144,10 +143,10 @@ pub struct ExplainedCluster<'a> {
     /// Under a sound analysis what `check` has against the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
-    /// What is stated and is not so, and of no consequence for the verdict.
+    /// Statements that are wrong, and of no consequence for the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Where tasks of the cluster declare their data: these beside its logical pages.
+    /// If tasks of the cluster declare their data: these beside its logical pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
@@ -169,7 +168,7 @@ pub struct ExplainedCluster<'a> {
     /// Under one of the field's own schemes (docs/baselines.md): its terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<SchemeTerms<'a>>,
-    /// What a sound analysis promises of the cluster, its tightest interval as it is.
+    /// The certificate of a sound analysis, its tightest interval as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
     /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
@@ -185,12 +184,12 @@ pub struct ExplainedCluster<'a> {
     pub rests_on: Vec<GroundText>,
 }
 
-/// What operations are charged in a cluster with a certificate: docs/analysis.md.
+/// The costs of operations in a cluster with a certificate: docs/analysis.md.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UnitCosts {
     /// c_r; waits for chips whose load is known come on top.
     pub read_ns: u64,
-    /// c_w, likewise.
+    /// c_w; waits come on top, too.
     pub write_ns: u64,
     /// C_g; null where nothing is ever written.
     pub gc_pass_ns: Option<u64>,
@@ -201,11 +200,11 @@ pub struct UnitCosts {
 pub struct TaskTerms<'a> {
     /// Its name.
     pub task: Text<'a>,
-    /// Of its read request.
+    /// The terms of its read request.
     pub read: Option<StreamTerms>,
-    /// Of its write request.
+    /// The terms of its write request.
     pub write: Option<StreamTerms>,
-    /// Of its GC task.
+    /// The terms of its GC task.
     pub gc: Option<GcTerms>,
     /// U_i(s), Eq. (IV.7).
     pub utilization: f64,
@@ -255,7 +254,7 @@ fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span,
 pub struct CheckedAllocation<'a> {
     /// The tightest intervals of its certificates are those of the verdict, whatever was stated.
     pub allocation: Allocation,
-    /// Of the allocation as it was stated.
+    /// The verdict on the allocation as it was stated.
     pub verdict: CheckAnswer<'a>,
 }
 
@@ -319,7 +318,7 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// What operations are charged in a cluster.
+/// The costs of operations in a cluster.
 fn costs(held: &Held) -> UnitCosts {
     let (read, write) = held.placed.processor.page_costs();
     UnitCosts { read_ns: read.as_ns(), write_ns: write.as_ns(), gc_pass_ns: held.gc.map(|gc| gc.cost.as_ns()) }
@@ -335,11 +334,6 @@ impl<'a> ExplainedCluster<'a> {
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
-        // Of certificates the numbers are those of the interval that the verdict shows.
-        let (utilization, blocking) = match placed {
-            true => (checked.utilization, checked.blocking),
-            false => (report.utilization, report.blocking),
-        };
         ExplainedCluster {
             chips: chip_numbers(&cluster.chips),
             schedulable: checked.schedulable,
@@ -350,8 +344,8 @@ impl<'a> ExplainedCluster<'a> {
             demand_share: checked.demand_share,
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
             min_period_ns: report.min_period.map(Nanoseconds::from),
-            blocking,
-            utilization,
+            blocking: checked.blocking,
+            utilization: checked.utilization,
             server_utilization: report.server,
             tasks: match placed {
                 true => Vec::new(),

@@ -51,7 +51,10 @@ pub use admit::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream,
     StageAnswer,
 };
-pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, FrontPointAnswer, GcAnswer, ServedByAnswer};
+pub use alloc::{
+    AdviceAnswer, AllocAnswer, ClusterAnswer, FrontPointAnswer, GcAnswer, RequestTimeAnswer, ServedByAnswer,
+    SupposedAnswer,
+};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};
 pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};

@@ -83,9 +83,8 @@ pub struct FrontAnswer {
     pub points: Vec<FrontPointAnswer>,
     /// Whether every number of chips up to the front's end was tried; false if that takes too long.
     pub complete: bool,
-    /// The steps of λ that were tried, of 0.001 or coarser; null if the front is not complete.
-    #[serde(default)]
-    pub resolution: Option<f64>,
+    /// The steps of λ that were tried: 0.001, or coarser ones if these would take too long.
+    pub resolution: f64,
 }
 
 impl FrontAnswer {
@@ -100,8 +99,8 @@ impl FrontAnswer {
         FrontAnswer {
             over: over.into_iter().filter(|(is_axis, _)| *is_axis).map(|(_, name)| name.into()).collect(),
             points: front.points.iter().map(FrontPointAnswer::from).collect(),
-            complete: front.steps.is_some(),
-            resolution: front.steps.map(|steps| 1.0 / f64::from(steps)),
+            complete: front.complete,
+            resolution: 1.0 / f64::from(front.steps),
         }
     }
 }

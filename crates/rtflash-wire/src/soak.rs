@@ -86,6 +86,9 @@ pub struct ClimbAnswer {
     pub seed: u64,
     /// Runs of each line, at most.
     pub runs: u64,
+    /// The runs of all lines until a signal stopped the search; left out if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_after: Option<u64>,
     /// How far it came.
     pub climbed: Vec<ClimbLine>,
 }

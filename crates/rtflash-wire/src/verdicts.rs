@@ -200,12 +200,14 @@ impl Verdict {
 
 /// Why PaRT-FTL's own test fails, in a clause.
 fn partitioned_reason(verdict: &PartFtl) -> String {
-    let modes = [("read", verdict.read_utilization), ("write", verdict.write_utilization)];
-    let full = modes.into_iter().filter(|(_, utilization)| *utilization >= 1.0);
-    let (mode, most) = full.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0));
-    match mode {
-        "" => "a request is due before its period ends, and its test knows none of these".into(),
-        mode => format!("the chips in {mode} mode have U = {}, the limit is 1", load_above_one(most)),
+    let read = ("read", verdict.read_utilization, verdict.reads_fit);
+    let write = ("write", verdict.write_utilization, verdict.writes_fit);
+    let full = [read, write].into_iter().filter(|(_, _, fits)| !fits);
+    match full.max_by(|one, other| one.1.total_cmp(&other.1)) {
+        None => "a request is due before its period ends, and its test knows none of these".into(),
+        Some((mode, most, _)) => {
+            format!("the chips in {mode} mode have U = {}, the limit is 1", load_above_one(most))
+        }
     }
 }
 
@@ -353,5 +355,20 @@ mod tests {
         assert!(verdicts.why_checks_can_fail().is_some());
         // A run by certificates is what is guaranteed.
         assert_eq!(Verdicts::of(&typical, &Sound::default(), &Verdict::YES).why_checks_can_fail(), None);
+    }
+
+    /// A utilization of one is accepted, and one that exceeds it by less than a double tells is not.
+    #[test]
+    fn part_ftl_names_the_mode_that_does_not_fit() {
+        let space = Space { data_pages: 0, needed_pages: 0, logical_pages: 1, declared: false };
+        let full = |reads_fit: bool, writes_fit: bool| {
+            let (read_utilization, write_utilization) = (1.0, 1.0);
+            let verdict =
+                PartFtl { read_utilization, write_utilization, reads_fit, writes_fit, schedulable: false, space };
+            partitioned_reason(&verdict)
+        };
+        assert!(full(false, true).starts_with("the chips in read mode have U = 1"), "{}", full(false, true));
+        assert!(full(true, false).starts_with("the chips in write mode have U = 1"), "{}", full(true, false));
+        assert!(full(true, true).starts_with("a request is due before its period ends"), "{}", full(true, true));
     }
 }

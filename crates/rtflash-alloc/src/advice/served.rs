@@ -1,4 +1,7 @@
-//! A request that takes longer than it has on any number of chips: what lets it be served.
+//! Requests that take longer than they have on any number of chips: changes that let them be
+//! served.
+
+use std::collections::BTreeSet;
 
 use rtflash_analysis::reason::TooLong;
 use rtflash_analysis::{Analysis, Work};
@@ -6,67 +9,90 @@ use rtflash_model::{DeviceSpec, Request, Span, Task, TaskSet};
 
 use super::{MAX_WORK, TOO_LARGE, with_device};
 use crate::allocator::Allocator;
-use crate::sizing::unserved;
+use crate::sizing::{UnservedTask, unserved};
 
-/// The needs of a request that takes longer than it has, whatever the number of chips. With each
-/// change named here its task passes alone on the device; with other tasks that need not be enough.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The needs of a task with requests that take longer than they have, whatever the number of chips.
+/// With each change named here it passes alone on the device; with other tasks that need not be
+/// enough.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ServedBy {
-    /// Whose request it is: its position in the set.
+    /// Its position in the set.
     pub task: usize,
-    /// Its least time, and what it has.
-    pub too_long: TooLong,
-    /// A later relative deadline with which the task passes alone: the first step that does; `None`
-    /// if none up to its period does.
-    pub deadline: Option<Span>,
-    /// Without such a deadline: a longer period, which is the deadline too, with which the task
-    /// passes alone: the first step that does, up to [`LONGER`] times its own.
-    pub period: Option<Span>,
-    /// t_s and t_u, equally long, with which the task passes alone: the longest step; `None` if
-    /// suspended erases do not help, or the device states them.
+    /// The least times of those requests, and what they have.
+    pub too_long: Vec<TooLong>,
+    /// Later relative deadlines of those requests, together: the first steps with which it passes.
+    /// Empty if none up to their periods do.
+    pub deadlines: Vec<RequestTime>,
+    /// Without such deadlines: longer periods of those requests, which are the deadlines too,
+    /// together: the first steps with which it passes, up to [`LONGER`] times their own.
+    pub periods: Vec<RequestTime>,
+    /// t_s and t_u, equally long, with which it passes: the longest step; `None` if suspended
+    /// erases do not help, or the device states them.
     pub suspension: Option<Span>,
-    /// The change that the other advice supposes.
-    pub supposed: Option<Supposed>,
-    /// Whether nothing else is needed then.
-    pub enough: bool,
 }
 
-/// A change that lets every request be served.
+/// A time of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Supposed {
-    /// Erases that are suspended, and go on, within this time each: that of reading a page, or
-    /// [`ServedBy::suspension`].
-    Suspension(Span),
-    /// A deadline of each request that cannot be served otherwise.
-    Deadlines,
+pub struct RequestTime {
+    /// Its task's position in the set.
+    pub task: usize,
+    /// Whether it is the task's write request, not its read.
+    pub writes: bool,
+    /// The time.
+    pub time: Span,
+}
+
+/// Changes with which every request can be served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supposed {
+    /// Erases are suspended, and go on, within this time each: that of reading a page, or the
+    /// shortest [`ServedBy::suspension`].
+    pub suspension: Option<Span>,
+    /// Deadlines of requests that cannot be served otherwise.
+    pub deadlines: Vec<RequestTime>,
+    /// Whether nothing else is needed then.
+    pub enough: bool,
 }
 
 /// The search for a longer period ends at this multiple of the request's own.
 pub const LONGER: u64 = 16;
 
-/// The needs of the request, and a set in which every request can be served, if there is one.
+/// The needs of each task with requests that cannot be served, and changes with which every request
+/// can be, with the set so changed, if there are such.
 pub(super) fn served_by(
     set: &TaskSet,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
-    task: usize,
-    too_long: TooLong,
-) -> (ServedBy, Option<TaskSet>) {
-    let search = ServedSearch { set, allocator, analysis };
-    let suspension = search.suspension(task);
-    let deadline = search.deadline(task, &too_long);
-    let period = if deadline.is_none() { search.period(task, &too_long) } else { None };
+) -> (Vec<ServedBy>, Option<(Supposed, TaskSet)>) {
+    let served = |set: &TaskSet| ServedSearch::all(set, allocator, analysis);
+    let as_it_is = served(set);
+    let suspension = as_it_is.iter().filter_map(|served| served.suspension).min();
     let suspended = suspension.and_then(|longest| {
-        let read = set.device().page_read();
-        let time = if read < longest && search.suspends(task, [read]).is_some() { read } else { longest };
-        Some((Supposed::Suspension(time), suspending(set, time)?))
+        let time = longest.min(set.device().page_read());
+        let set = suspending(set, time)?;
+        Some((Some(time), served(&set), set))
     });
-    let mended = suspended
-        .or_else(|| Some((Supposed::Deadlines, search.later()?)))
-        .filter(|(_, set)| unserved(set, analysis).is_none());
-    let supposed = mended.as_ref().map(|(supposed, _)| *supposed);
-    let served = ServedBy { task, too_long, deadline, period, suspension, supposed, enough: false };
-    (served, mended.map(|(_, set)| set))
+    let tried = suspended.into_iter().chain([(None, as_it_is.clone(), set.clone())]);
+    let mut mended = tried.filter_map(|(suspension, served, set)| {
+        let (deadlines, set) = due_later(&set, &served)?;
+        let supposed = Supposed { suspension, deadlines, enough: false };
+        unserved(&set, analysis).is_empty().then_some((supposed, set))
+    });
+    let mended = mended.next();
+    (as_it_is, mended)
+}
+
+/// The set with the deadlines that these tasks need; `None` if one of them has none.
+fn due_later(set: &TaskSet, served: &[ServedBy]) -> Option<(Vec<RequestTime>, TaskSet)> {
+    let mut tasks = set.tasks().as_slice().to_vec();
+    for ServedBy { task, deadlines, .. } in served {
+        if deadlines.is_empty() {
+            return None;
+        }
+        tasks[*task] = changed(&tasks[*task], deadlines, by_deadline)?;
+    }
+    let deadlines = served.iter().flat_map(|served| served.deadlines.iter().copied()).collect();
+    Some((deadlines, TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()?))
 }
 
 /// The set on the device that suspends erases, and goes on with them, within this time each.
@@ -80,87 +106,91 @@ fn steps(most: Span) -> impl DoubleEndedIterator<Item = Span> {
     (1..=most.as_ns() / step).filter_map(move |count| Span::from_ns(count * step))
 }
 
+/// What becomes of a request at a time.
+type Change = fn(Request, Span) -> Option<Request>;
+
+fn by_deadline(request: Request, deadline: Span) -> Option<Request> {
+    request.with_deadline(Some(deadline))
+}
+
+fn by_period(request: Request, period: Span) -> Option<Request> {
+    request.with_deadline(None)?.with_period(period)
+}
+
+/// The task with these of its requests changed.
+fn changed(task: &Task, times: &[RequestTime], change: Change) -> Option<Task> {
+    let mut task = task.clone();
+    for &RequestTime { writes, time, .. } in times {
+        let request = if writes { &mut task.write } else { &mut task.read };
+        *request = Some(change((*request)?, time)?);
+    }
+    Some(task)
+}
+
 /// Asks the algorithm for a task alone on the device. Passing is not monotone: it tries each step.
 struct ServedSearch<'a> {
-    set: &'a TaskSet,
+    /// The set of the task alone.
+    alone: TaskSet,
+    unserved: UnservedTask,
     allocator: &'a dyn Allocator,
     analysis: &'a dyn Analysis,
+    /// The share of all work that a search has: one of this number.
+    shares: u64,
 }
 
 impl ServedSearch<'_> {
-    /// The first of these times with which the task passes, as far as the work goes.
-    fn first(&self, times: impl IntoIterator<Item = Span>, alone: impl Fn(Span) -> Option<TaskSet>) -> Option<Span> {
+    /// The needs of each task that has any.
+    fn all(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Vec<ServedBy> {
+        let tasks = unserved(set, analysis);
+        let shares = 8 * tasks.len() as u64;
+        let searches = tasks.into_iter().filter_map(|unserved| {
+            let task = set.tasks().as_slice().get(unserved.task)?.clone();
+            let alone = TaskSet::new(*set.device(), vec![task], vec![]).ok()?;
+            Some(ServedSearch { alone, unserved, allocator, analysis, shares }.served())
+        });
+        searches.collect()
+    }
+
+    fn served(self) -> ServedBy {
+        let deadlines = self.times(by_deadline, |_| Span::NANOSECOND, |of| of.period);
+        let longest = |of: &TooLong| Span::from_ns(of.period.as_ns().saturating_mul(LONGER)).unwrap_or(of.period);
+        let periods = if deadlines.is_empty() { self.times(by_period, |of| of.period, longest) } else { Vec::new() };
+        let suspension = self.suspension();
+        ServedBy { task: self.unserved.task, too_long: self.unserved.requests, deadlines, periods, suspension }
+    }
+
+    /// The first of these changes with which the task passes, as far as the work goes.
+    fn first<T>(&self, changes: impl Iterator<Item = (T, TaskSet)>) -> Option<T> {
         let work = Work::new();
-        let bound = work.bound(MAX_WORK / 8);
+        let bound = work.bound(MAX_WORK / self.shares);
         let passes = |set: &TaskSet| {
             bound.left() > 0 && self.allocator.divide(set, self.analysis, &work).is_schedulable() == Some(true)
         };
-        let sets = times.into_iter().filter_map(|time| Some((time, alone(time)?)));
-        let served = sets.filter(|(_, set)| unserved(set, self.analysis).is_none());
-        let most = usize::try_from(TOO_LARGE / u64::from(self.set.device().chips())).unwrap_or(usize::MAX);
-        served.take(most).find(|(_, set)| passes(set)).map(|(time, _)| time)
+        let served = changes.filter(|(_, set)| unserved(set, self.analysis).is_empty());
+        let most = 8 * TOO_LARGE / self.shares / u64::from(self.alone.device().chips());
+        served.take(usize::try_from(most).unwrap_or(usize::MAX)).find(|(_, set)| passes(set)).map(|(change, _)| change)
     }
 
-    /// The set of this task alone.
-    fn alone(&self, task: Task) -> Option<TaskSet> {
-        TaskSet::new(*self.set.device(), vec![task], vec![]).ok()
-    }
-
-    fn task(&self, task: usize) -> Option<&Task> {
-        self.set.tasks().as_slice().get(task)
-    }
-
-    fn suspends(&self, task: usize, times: impl IntoIterator<Item = Span>) -> Option<Span> {
-        let alone = self.alone(self.task(task)?.clone())?;
-        self.first(times, |time| suspending(&alone, time))
-    }
-
-    fn suspension(&self, task: usize) -> Option<Span> {
-        let device = self.set.device();
-        let times = || steps(device.block_erase()).rev().chain([device.page_read()]);
-        if device.erase_suspend().is_some() { None } else { self.suspends(task, times()) }
-    }
-
-    fn deadline(&self, task: usize, too_long: &TooLong) -> Option<Span> {
-        let task = self.task(task)?;
-        let own = request(task, too_long)?.deadline();
-        let later = |&time: &Span| time > own;
-        let times = steps(too_long.period).chain([too_long.period]).filter(later);
-        self.first(times, |time| self.alone(changed(task, too_long, |of| of.with_deadline(Some(time)))?))
-    }
-
-    fn period(&self, task: usize, too_long: &TooLong) -> Option<Span> {
-        let task = self.task(task)?;
-        let most = Span::from_ns(too_long.period.as_ns().checked_mul(LONGER)?)?;
-        let times = steps(most).filter(|&time| time > too_long.period);
-        let longer = |time: Span| changed(task, too_long, |of| of.with_deadline(None)?.with_period(time));
-        self.first(times, |time| self.alone(longer(time)?))
-    }
-
-    /// The set with a deadline for each request that cannot be served otherwise; `None` where one
-    /// of them has none.
-    fn later(&self) -> Option<TaskSet> {
-        let mut later = self.set.clone();
-        // A read and a write of each task.
-        for _ in 0..=2 * later.tasks().len() {
-            let Some((at, too_long)) = unserved(&later, self.analysis) else { return Some(later) };
-            let deadline = ServedSearch { set: &later, ..*self }.deadline(at, &too_long)?;
-            let mut tasks = later.tasks().as_slice().to_vec();
-            tasks[at] = changed(&tasks[at], &too_long, |of| of.with_deadline(Some(deadline)))?;
-            later = TaskSet::new(*later.device(), tasks, later.jobs().to_vec()).ok()?;
+    fn suspension(&self) -> Option<Span> {
+        let device = self.alone.device();
+        if device.erase_suspend().is_some() {
+            return None;
         }
-        None
+        let times = steps(device.block_erase()).rev().chain([device.page_read()]);
+        self.first(times.filter_map(|time| Some((time, suspending(&self.alone, time)?))))
     }
-}
 
-/// The request that takes so long.
-fn request(task: &Task, too_long: &TooLong) -> Option<Request> {
-    if too_long.writes { task.write } else { task.read }
-}
-
-/// The task with that request changed.
-fn changed(task: &Task, too_long: &TooLong, change: impl FnOnce(Request) -> Option<Request>) -> Option<Task> {
-    let request = Some(change(request(task, too_long)?)?);
-    let (read, write) = if too_long.writes { (task.read, request) } else { (request, task.write) };
-    Some(Task { read, write, ..task.clone() })
+    /// A time for each request that cannot be served, as near to the same one as their ends allow.
+    fn times(&self, change: Change, least: fn(&TooLong) -> Span, most: fn(&TooLong) -> Span) -> Vec<RequestTime> {
+        let UnservedTask { task, requests } = &self.unserved;
+        let all: BTreeSet<Span> = requests.iter().flat_map(|of| steps(most(of)).chain([most(of)])).collect();
+        let changes = all.into_iter().filter_map(|time| {
+            let of =
+                |of: &TooLong| RequestTime { task: *task, writes: of.writes, time: time.clamp(least(of), most(of)) };
+            let times: Vec<RequestTime> = requests.iter().map(of).collect();
+            let changed = changed(self.alone.tasks().as_slice().first()?, &times, change)?;
+            Some((times, TaskSet::new(*self.alone.device(), vec![changed], vec![]).ok()?))
+        });
+        self.first(changes).unwrap_or_default()
+    }
 }

@@ -42,14 +42,15 @@ pub struct FrontPoint {
 }
 
 /// A Pareto front.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Front {
     /// Its points: chips ascending, then channels.
     pub points: Vec<FrontPoint>,
-    /// λ is looked for in steps of 1/`steps`: [`RATIO_STEPS`], or fewer where the work was not
-    /// enough. `None` where it was not even enough for the coarsest steps on every number of chips
-    /// up to where the front ends.
-    pub steps: Option<u32>,
+    /// λ is looked for in steps of 1/`steps`: [`RATIO_STEPS`], or fewer if the work is not enough.
+    pub steps: u32,
+    /// Whether each number of chips up to the front's end was tried; false if the work is not
+    /// enough even with the coarsest steps.
+    pub complete: bool,
 }
 
 /// A front looks at up to so many times the device's chips, and [`MORE_CHIPS`] more.
@@ -71,8 +72,8 @@ pub(crate) fn front_within(
     axes: FrontAxes,
     (most, most_tested): (u64, u64),
 ) -> Front {
-    if unserved(set, analysis).is_some() {
-        return Front { points: Vec::new(), steps: Some(RATIO_STEPS) };
+    if !unserved(set, analysis).is_empty() {
+        return Front { points: Vec::new(), steps: RATIO_STEPS, complete: true };
     }
     let work = Work::new();
     FrontSearch::new((set, allocator, analysis), axes, (most, work.bound(most_tested)), &work).front()
@@ -86,7 +87,7 @@ pub(crate) fn largest_ratio(
     most: (u64, WorkBound<'_>),
     work: &Work,
 ) -> SizingLimit<LargestRatio> {
-    if unserved(set, analysis).is_some() {
+    if !unserved(set, analysis).is_empty() {
         return SizingLimit::Nothing;
     }
     let axes = FrontAxes { logical_ratio: true, ..FrontAxes::default() };
@@ -108,15 +109,24 @@ pub(crate) fn largest_ratio(
     }
 }
 
-/// The first request that no number of chips would serve in time, under a demand test.
-pub(crate) fn unserved(set: &TaskSet, analysis: &dyn Analysis) -> Option<(usize, TooLong)> {
-    let test = analysis.demand_test()?.on(set.device());
+/// A task with requests that no number of chips would serve in time.
+pub(crate) struct UnservedTask {
+    /// Its position in the set.
+    pub(crate) task: usize,
+    /// Those requests, at least one.
+    pub(crate) requests: Vec<TooLong>,
+}
+
+/// The tasks with requests that no number of chips would serve in time, under a demand test.
+pub(crate) fn unserved(set: &TaskSet, analysis: &dyn Analysis) -> Vec<UnservedTask> {
+    let Some(test) = analysis.demand_test().map(|test| test.on(set.device())) else { return Vec::new() };
     let served_by = |pages: u64| u32::try_from(pages).map_or(MAX_CHIPS, |pages| pages.clamp(1, MAX_CHIPS));
-    set.tasks().iter().enumerate().find_map(|(at, task)| {
+    let tasks = set.tasks().iter().enumerate().map(|(at, task)| {
         let pages = task.requests().map(|(request, _)| request.pages()).fold(1, u64::max);
         let chips = served_by(pages).max(set.device().chips());
-        never_served(set.device(), test.placements, task, chips).map(|too_long| (at, too_long))
-    })
+        UnservedTask { task: at, requests: never_served(set.device(), test.placements, task, chips).collect() }
+    });
+    tasks.filter(|unserved| !unserved.requests.is_empty()).collect()
 }
 
 /// Every λ that is tried, ascending.
@@ -176,15 +186,18 @@ impl<'a> FrontSearch<'a> {
     }
 
     fn front(&self) -> Front {
-        let mut front = Front::default();
         let mut found = BTreeMap::new();
+        let mut front = Front { points: Vec::new(), steps: GRIDS[0].1, complete: false };
         for (places, steps) in GRIDS {
             let points = self.points(places, &mut found);
-            if self.is_used_up() {
-                // The work ended within these steps, so their points can be too small.
-                return if front.steps.is_none() { Front { points, steps: None } } else { front };
+            let complete = !self.is_used_up();
+            // The work ended within these steps, so their points can be too small.
+            if complete || !front.complete {
+                front = Front { points, steps, complete };
             }
-            front = Front { points, steps: Some(steps) };
+            if !complete {
+                break;
+            }
         }
         front
     }
@@ -335,7 +348,7 @@ mod tests {
         assert!(!on(3, own));
         let axes = FrontAxes { chips: true, logical_ratio: true, ..FrontAxes::default() };
         let front = front(&set, &BestFit, &Thesis, axes);
-        assert!(front.steps == Some(RATIO_STEPS) && front.points.len() > 1, "{front:?}");
+        assert!(front.steps == RATIO_STEPS && front.complete && front.points.len() > 1, "{front:?}");
         let all = ratios(own);
         for point in &front.points {
             assert!(on(point.chips, point.logical_ratio), "{point:?}");
@@ -350,11 +363,11 @@ mod tests {
         );
         assert_eq!(front.points.last().map(|last| last.logical_ratio), Some(own));
         let fewer = front_within(&set, &BestFit, &Thesis, axes, (1, 1));
-        assert!(fewer.steps.is_none() && fewer.points.is_empty());
+        assert!(!fewer.complete && fewer.points.is_empty());
         // With less work, steps are coarser, and the points the largest of those.
         let coarse = front_within(&set, &BestFit, &Thesis, axes, (3_000, MAX_TEST_WORK));
-        let steps = coarse.steps.expect("enough for some");
-        assert!(steps < RATIO_STEPS && !coarse.points.is_empty(), "{coarse:?}");
+        let steps = coarse.steps;
+        assert!(coarse.complete && steps < RATIO_STEPS && !coarse.points.is_empty(), "{coarse:?}");
         for point in &coarse.points {
             let larger = (1..steps).filter_map(|step| LogicalRatio::from_decimal(step.into(), steps.ilog10()).ok());
             let larger = larger.filter(|&ratio| ratio > point.logical_ratio && (point.chips <= 3 || ratio <= own));

@@ -30,7 +30,7 @@ use crate::spread::spread;
 
 pub use cost::{AllocationCost, cost};
 pub use front::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front};
-pub(crate) use front::{front_within, largest_ratio, unserved};
+pub(crate) use front::{UnservedTask, front_within, largest_ratio, unserved};
 pub use overwriting::Amplification;
 pub use wear::{ClusterCost, Expected, Wear};
 

@@ -50,7 +50,7 @@ fn a_yes_of_necessary_tests_says_nothing() {
 fn what_is_impossible_is_so_to_the_verifier() {
     let mut rng = Rng(Stream::numbered(7, b"necessar", 0));
     let mut found = std::collections::BTreeMap::<Option<&str>, u32>::new();
-    for _ in 0..cases(1_000_u32) {
+    for _ in 0..cases(500_u32) {
         let Some(plain) = draw(&mut rng, 8, 6) else { continue };
         let varied = varied(&mut rng, &plain);
         for set in [Some(plain), varied].into_iter().flatten() {
@@ -67,7 +67,7 @@ fn what_is_impossible_is_so_to_the_verifier() {
             }
         }
     }
-    assert!(found.len() == 6 && found.values().all(|&count| count >= 7), "{found:?}");
+    assert!(found.len() == 6 && found.values().all(|&count| count >= 4), "{found:?}");
 }
 
 /// On zones a device shows all of its pages, and nothing says that they are in use.

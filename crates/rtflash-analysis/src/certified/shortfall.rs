@@ -103,13 +103,18 @@ fn order(space: Space, placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Wo
     above(1.0 - nearest.slack as f64 / ns(nearest.length.max(Span::NANOSECOND)))
 }
 
-/// A request of the task that no cluster of up to so many chips serves in time under any of these
-/// placements, even if no page ever waits for the bus: it takes longer than D − J, a step of the
-/// collection that its own task needs before it, or all of its period.
+/// Each request of the task that no cluster of up to this number of chips serves in time under any
+/// of these placements, even if no page ever waits for the bus: it takes longer than D − J, a step
+/// of the collection that its own task needs before it, or all of its period.
 ///
 /// Garbage collection due later blocks with its longest step, and garbage collection due earlier
 /// takes at least that. More chips never make either shorter beyond as many as there are pages.
-pub fn never_served(device: &Device, placements: &[Placement], task: &Task, chips: u32) -> Option<TooLong> {
+pub fn never_served(
+    device: &Device,
+    placements: &[Placement],
+    task: &Task,
+    chips: u32,
+) -> impl Iterator<Item = TooLong> {
     let alone = |task: &Task, placement| Processor::new(device, [task], chips, placement, SharedBus::alone());
     let too_long = |writes: bool| {
         let request: Request = if writes { task.write? } else { task.read? };
@@ -140,7 +145,7 @@ pub fn never_served(device: &Device, placements: &[Placement], task: &Task, chip
             utilization: None,
         })
     };
-    too_long(false).or_else(|| too_long(true))
+    [false, true].map(too_long).into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -225,7 +230,7 @@ mod tests {
             let placements: Vec<Placement> =
                 Placement::COLLECTING.into_iter().filter(|placement| placement.is_possible_on(&device)).collect();
             for task in &tasks {
-                let never = never_served(&device, &placements, task, device.chips()).map(|it| it.writes);
+                let never = never_served(&device, &placements, task, device.chips()).next().map(|it| it.writes);
                 let served = (1..=device.chips()).flat_map(|chips| placements.iter().map(move |&it| (chips, it))).any(
                     |(chips, placement)| {
                         let processor = Processor::new(&device, [task], chips, placement, SharedBus::alone());

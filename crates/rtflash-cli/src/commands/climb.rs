@@ -4,10 +4,8 @@ use std::path::Path;
 
 use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 use rtflash_plan::Options;
-use rtflash_run::climb::{
-    Arrivals, ClimbOptions, Climbed, OnExecutor, climb,
-    rows::{Row, TABLE},
-};
+use rtflash_run::climb::rows::{Row, TABLE};
+use rtflash_run::climb::{Arrivals, ClimbOptions, Climbed, OnExecutor, climb_while};
 use rtflash_wire::{Answer, ArrivalsLine, ClimbAnswer, ClimbLine};
 
 use super::found::{FoundAllocation, find};
@@ -26,14 +24,16 @@ const RUNS_OF_A_START: u64 = 100;
 
 /// The answer for the rows of the table, or for each request of a set.
 ///
-/// Once a signal is held, no further row or request is begun: what is missing is not printed.
+/// Once a signal is held, no further run is made: the answer has fewer runs, and fewer lines.
 pub fn answer(args: &SoakArgs, file: Option<&Path>, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     let goes_on = || signals.is_none_or(|signals| signals.signal().is_none());
     let (climbed, is_table) = match file {
-        None => (TABLE.iter().take_while(|_| goes_on()).flat_map(|row| row_lines(args, row)).collect(), true),
-        Some(path) => (set_lines(args, path, goes_on)?, false),
+        None => (TABLE.iter().take_while(|_| goes_on()).flat_map(|row| row_lines(args, row, &goes_on)).collect(), true),
+        Some(path) => (set_lines(args, path, &goes_on)?, false),
     };
-    let answer = ClimbAnswer { seed: args.seed, runs: args.runs(), climbed };
+    let made = climbed.iter().map(|line: &ClimbLine| line.runs).sum();
+    let answer =
+        ClimbAnswer { seed: args.seed, runs: args.runs(), stopped_after: (!goes_on()).then_some(made), climbed };
     // A row of the table is to be late, a set that is given is not.
     let status = Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table)));
     Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
@@ -46,18 +46,18 @@ fn climb_options(args: &SoakArgs, until_late: bool) -> ClimbOptions {
 
 /// A row on the channel, and on the executor where it does what the row says. The request that is
 /// looked at is the read of chip 0.
-fn row_lines(args: &SoakArgs, row: &Row) -> Vec<ClimbLine> {
+fn row_lines(args: &SoakArgs, row: &Row, goes_on: &dyn Fn() -> bool) -> Vec<ClimbLine> {
     let climb_options = climb_options(args, true);
     let names =
         row.chips.iter().enumerate().flat_map(|(chip, tasks)| tasks.iter().map(move |_| format!("chip-{chip}")));
     let names: Vec<String> = names.collect();
-    let climbed = climb(&row.on_channel(), 0, climb_options);
+    let climbed = climb_while(&row.on_channel(), 0, climb_options, goes_on);
     let left_out = || Some(row.left_out.name().into());
     let mut lines = vec![ClimbLine { left_out: left_out(), ..climb_line("channel", 0, &names, climbed, None) }];
     if let Some(on) = row.on_executor() {
         let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
         let watched = names.iter().position(|name| name == "chip-0.read").expect("chip 0 of each row reads");
-        let climbed = climb(&on, watched, climb_options);
+        let climbed = climb_while(&on, watched, climb_options, goes_on);
         lines.push(ClimbLine {
             left_out: left_out(),
             ..climb_line("executor", watched, &names, climbed, Some(on.unit()))
@@ -87,7 +87,7 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
 }
 
 /// Each request of a set in its turn.
-fn set_lines(args: &SoakArgs, path: &Path, goes_on: impl Fn() -> bool) -> Result<Vec<ClimbLine>, Unanswered> {
+fn set_lines(args: &SoakArgs, path: &Path, goes_on: &dyn Fn() -> bool) -> Result<Vec<ClimbLine>, Unanswered> {
     let (name, mut text) = source::read(path)?;
     for change in &args.set.changes {
         text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
@@ -109,7 +109,7 @@ fn set_lines(args: &SoakArgs, path: &Path, goes_on: impl Fn() -> bool) -> Result
         .map_err(|refusal| CommandFailure(format!("{name}: {refusal}")))?;
     let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
     let line = |watched| {
-        let climbed = climb(&on, watched, climb_options(args, false));
+        let climbed = climb_while(&on, watched, climb_options(args, false), goes_on);
         climb_line("executor", watched, &names, climbed, Some(unit))
     };
     Ok((0..names.len()).take_while(|_| goes_on()).map(line).collect())
@@ -143,8 +143,10 @@ impl Render for ClimbAnswer {
             ]
         });
         let table = table(&["left out", "on", "request", ">latest", "is", ">runs"], rows);
+        let stopped =
+            self.stopped_after.map_or_else(String::new, |runs| format!(", stopped by a signal after {runs} in all"));
         format!(
-            "{} runs for each line at most, seed {}. The latest end is counted from the deadline, in nanoseconds on \
+            "{} runs for each line at most, seed {}{stopped}. The latest end is counted from the deadline, in nanoseconds on \
              the executor, in units on the channel.\n\n{table}",
             self.runs, self.seed
         )

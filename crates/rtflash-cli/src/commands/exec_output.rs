@@ -79,6 +79,13 @@ impl Wanted {
         format!("cannot write {name}: {error}")
     }
 
+    /// How `check` judges the trace of a run that was stopped: the trace states the whole length.
+    pub fn judged_until(&self, stopped: Instant) -> Option<String> {
+        let (path, _) = self.trace.as_ref().filter(|(_, format)| *format == TraceFormat::JsonLines)?;
+        let (trace, ran) = (path.display(), format_ns(stopped.as_ns()));
+        Some(format!("the run was stopped: `check --trace {trace} --duration {ran}` judges its trace"))
+    }
+
     /// When the stretch that is drawn begins.
     pub fn begins(&self) -> Option<Instant> {
         self.gantt.map(|(from, _)| from)

@@ -79,7 +79,8 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
     };
     if bag.unread_bytes > 0 {
         let (unread, places) = (count(bag.unread_bytes, "byte"), count(bag.unread_parts, "place"));
-        let says = format!("Not read: {unread} in {places}. Task and rates lack them and promise nothing on them.");
+        let says =
+            format!("The import skips {unread} in {places}. Task and rates lack them and promise nothing on them.");
         answer.warnings.insert(0, says.into());
     }
     print(input.format, &set, &answer, "messages", TimeBase::Unix, summary)

@@ -1,7 +1,7 @@
 //! What would help, as a person reads it.
 
-use rtflash_alloc::advice::{Advice, MoreChips, ServedBy, Supposed};
-use rtflash_alloc::sizing::{Front, FrontPoint, RATIO_STEPS};
+use rtflash_alloc::advice::{Advice, MoreChips, RequestTime, ServedBy, Supposed};
+use rtflash_alloc::sizing::{Front, FrontPoint};
 use rtflash_model::{Device, TaskSet};
 
 use super::numbers::{count, plain, separated, volume};
@@ -9,11 +9,15 @@ use super::numbers::{count, plain, separated, volume};
 /// What would help, if anything was found. The algorithm is the one that was asked for.
 pub fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
     let device = set.device();
-    let request = advice.request.as_ref().map_or_else(String::new, |of| served(set, of));
+    let needs = advice.served.iter().map(|of| served(set, of));
+    let needs: String = needs.chain(advice.supposed.as_ref().map(|of| supposed(set, of))).collect();
     let changes = [
         advice.chips.map(|more| chips(device, more)),
-        advice.logical_ratio.map(|ratio| format!("a logical_ratio of {ratio} instead of {}", device.logical_ratio())),
-        (!advice.together.points.is_empty()).then(|| together(device, algorithm, &advice.together)),
+        advice.logical_ratio.map(|found| {
+            let (ratio, now) = (found.ratio, device.logical_ratio());
+            format!("a logical_ratio of {ratio} instead of {now} ({})", in_steps(found.steps))
+        }),
+        advice.together.as_ref().map(|front| together(device, algorithm, front)),
         advice
             .channels
             .map(|channels| format!("{channels} channels instead of {}, with as many chips", device.channels())),
@@ -33,7 +37,7 @@ pub fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
         }),
     ];
     let lines: String = changes.into_iter().flatten().map(|line| format!("  - {line}\n")).collect();
-    if lines.is_empty() { request } else { format!("{request}\nAny one of these would do:\n{lines}") }
+    if lines.is_empty() { needs } else { format!("{needs}\nAny one of these would do:\n{lines}") }
 }
 
 fn percent(permille: u32) -> String {
@@ -50,7 +54,7 @@ fn chips(device: &Device, more: MoreChips) -> String {
 }
 
 /// Chips and λ that do together; channels where some differ from the device's.
-fn together(device: &Device, algorithm: &str, Front { points, steps }: &Front) -> String {
+fn together(device: &Device, algorithm: &str, Front { points, steps, complete }: &Front) -> String {
     let other_channels = |point: &FrontPoint| point.channels != point.chips.div_ceil(device.chips_per_channel());
     let with_channels = points.iter().any(other_channels);
     let points = points.iter().map(|point| {
@@ -59,56 +63,63 @@ fn together(device: &Device, algorithm: &str, Front { points, steps }: &Front) -
             name if name == algorithm => String::new(),
             name => format!(" (--algorithm {name})"),
         };
-        format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
+        format!("{}{channels} at {}{by}", count(point.chips, "chip"), point.logical_ratio)
     });
     let points: Vec<String> = points.collect();
-    // `size` prints what lies between the ends.
     let points = match &points[..] {
-        [first, _, _, _, .., last] => {
-            format!("{first} to {last}, {} in all (`size --over chips,logical_ratio`)", count(points.len(), "choice"))
-        }
+        [first, _, _, _, .., last] => format!("{first} to {last}, {} in all", count(points.len(), "choice")),
         few => few.join(", "),
     };
-    let tried = match steps {
-        &Some(RATIO_STEPS) => String::new(),
-        Some(steps) => format!(" (in steps of {})", 1.0 / f64::from(*steps)),
-        None => " (more chips were not tried)".to_owned(),
-    };
-    format!("chips and logical_ratio together: {points}{tried}")
+    let more = if *complete { "" } else { ", and more chips were not tried" };
+    format!("chips and logical_ratio together: {points} ({}{more})", in_steps(*steps))
 }
 
-/// What lets a request be served, and what the other advice supposes.
+/// The steps of λ that were tried.
+fn in_steps(steps: u32) -> String {
+    format!("in steps of {}", 1.0 / f64::from(steps))
+}
+
+/// What lets a task be served.
 fn served(set: &TaskSet, served: &ServedBy) -> String {
+    let times = |times: &[RequestTime]| {
+        let each = times.iter().map(|of| format!("{} for its {}", of.time, kind(of.writes)));
+        each.collect::<Vec<String>>().join(" and ")
+    };
     let mut lines = Vec::new();
     if let Some(longest) = served.suspension {
         lines.push(format!(
-            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, {longest} each"
+            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, {longest} each, the \
+             longest step that was found"
         ));
     }
-    if let Some(deadline) = served.deadline {
-        lines.push(format!("a deadline of {deadline}"));
-        if served.too_long.writes {
-            lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline}"));
-        }
+    if !served.deadlines.is_empty() {
+        lines.push(format!("a deadline of {}", times(&served.deadlines)));
     }
-    if let Some(period) = served.period {
-        lines.push(format!("a period of {period}, with no earlier deadline"));
+    if let [RequestTime { writes: true, time, .. }] = served.deadlines[..] {
+        lines.push(format!("a buffer that takes the write at once, and passes it on within {time}"));
     }
-    let task = set.tasks().as_slice().get(served.task).map_or_else(String::new, |task| plain(&task.name));
+    if !served.periods.is_empty() {
+        lines.push(format!("a period of {}, with no earlier deadline", times(&served.periods)));
+    }
+    let with = if lines.is_empty() { "" } else { " With any one of these it passes alone:" };
     let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
-    let supposed = match (served.supposed, served.enough) {
-        (None, _) => String::new(),
-        (Some(Supposed::Suspension(time)), true) => {
-            format!("With \"erase_suspend\" and \"erase_resume\" of {time} each nothing else is needed.\n")
-        }
-        (Some(Supposed::Deadlines), true) => "With that deadline nothing else is needed.\n".to_owned(),
-        (Some(Supposed::Suspension(time)), false) => {
-            format!("What follows supposes \"erase_suspend\" and \"erase_resume\" of {time} each.\n")
-        }
-        (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
-    };
-    if lines.is_empty() {
-        return format!("\nMore chips do not help task {task}.\n{supposed}");
-    }
-    format!("\nMore chips do not help task {task}. With any one of these it passes alone:\n{lines}{supposed}")
+    format!("\nMore chips do not help task {}.{with}\n{lines}", name(set, served.task))
+}
+
+/// What the other advice supposes.
+fn supposed(set: &TaskSet, Supposed { suspension, deadlines, enough }: &Supposed) -> String {
+    let suspension = suspension.map(|time| format!("\"erase_suspend\" and \"erase_resume\" of {time} each"));
+    let due =
+        |of: &RequestTime| format!("a deadline of {} for the {} of {}", of.time, kind(of.writes), name(set, of.task));
+    let all: Vec<String> = suspension.into_iter().chain(deadlines.iter().map(due)).collect();
+    let all = all.join(", ");
+    if *enough { format!("With {all} nothing else is needed.\n") } else { format!("What follows supposes {all}.\n") }
+}
+
+fn kind(writes: bool) -> &'static str {
+    if writes { "write" } else { "read" }
+}
+
+fn name(set: &TaskSet, task: usize) -> String {
+    set.tasks().as_slice().get(task).map_or_else(String::new, |task| plain(&task.name))
 }

@@ -47,7 +47,7 @@ impl Render for SizeView<'_> {
             return line(sizing, &verdict);
         }
         answer(&file.set, *analysis, sizing, &verdict)
-            + &front.as_ref().map_or_else(String::new, |(_, of)| front_text(of))
+            + &front.as_ref().map_or_else(String::new, |(axes, of)| front_text(*axes, of))
     }
 
     fn json(&self) -> String {
@@ -164,7 +164,7 @@ fn at_least(set: &TaskSet, sizing: &Sizing) -> String {
 }
 
 /// The devices on which the set passes.
-fn front_text(front: &Front) -> String {
+fn front_text(axes: FrontAxes, front: &Front) -> String {
     let mut text =
         format!("\n{}\n", paint(BOLD, "Devices on which it passes, none better than another in every respect"));
     let rows = front.points.iter().map(|point| {
@@ -179,13 +179,12 @@ fn front_text(front: &Front) -> String {
     if front.points.is_empty() {
         text += "  none was found\n";
     }
-    match front.steps {
-        None => text += "  (not every number of chips was tried: it would take too long)\n",
-        Some(RATIO_STEPS) => {}
-        Some(steps) => {
-            let step = 1.0 / f64::from(steps);
-            text += &format!("  (logical_ratio in steps of {step}: finer ones would take too long)\n");
-        }
+    if !front.complete {
+        text += "  (not every number of chips was tried: it would take too long)\n";
+    }
+    if axes.logical_ratio && front.steps < RATIO_STEPS {
+        let step = 1.0 / f64::from(front.steps);
+        text += &format!("  (logical_ratio in steps of {step}: finer ones would take too long)\n");
     }
     text
 }

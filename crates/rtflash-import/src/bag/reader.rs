@@ -41,7 +41,7 @@ struct BrokenOff {
     behind: u64,
 }
 
-/// What is wrong, and how many bytes are not read for it.
+/// Damage to a file, and how many bytes are not read for it.
 struct Damage {
     problem: String,
     unread: u64,

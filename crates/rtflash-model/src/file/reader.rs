@@ -59,7 +59,7 @@ impl<'t> Reader<'t> {
         self.wrong.count() >= MAX_KEPT
     }
 
-    /// What was found wrong, in the order of the text.
+    /// The faults found, in the order of the text.
     pub fn into_diagnostics(self) -> Diagnostics {
         self.wrong.into_diagnostics()
     }
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Records a fault that the core types found. Its path leads from `outer`; `value` is what the
-    /// first `skip` steps of it lead to. Where the path leads nowhere, the fault lies with the last
+    /// first `skip` steps of it lead to. If the path leads nowhere, the fault lies with the last
     /// value that it did lead to.
     pub(super) fn refuse_invalid(&mut self, value: &str, outer: &Place<'_>, invalid: Invalid, skip: usize) {
         let mut nearest = value;

@@ -66,11 +66,14 @@ pub struct Exhausted {
     pub draws: u32,
     /// Why most draws were refused.
     pub mostly: Refusal,
+    /// Whether [`Generator::RandFixedSum`], asked for instead of [`Generator::UUniFastDiscard`],
+    /// draws the set soon.
+    pub by_fixed_sum: bool,
 }
 
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Exhausted { utilization, index, seed, generator, tasks: number, draws, mostly } = self;
+        let Exhausted { utilization, index, seed, generator, tasks: number, draws, mostly, by_fixed_sum } = self;
         let tasks = if *number == 1 { "1 task".to_owned() } else { format!("{number} tasks") };
         if *draws == 0 {
             let limit = match generator {
@@ -90,7 +93,7 @@ impl fmt::Display for Exhausted {
             "no set found: {draws} draws of {tasks} with utilization {utilization} (generator {generator}, \
              index {index}, seed {seed}) were refused, mostly because {mostly}"
         )?;
-        if *generator == Generator::UUniFastDiscard && *mostly == Refusal::Share {
+        if *by_fixed_sum {
             f.write_str("; the generator randfixedsum draws such sets")?;
         }
         Ok(())
@@ -115,7 +118,15 @@ impl SetOptions {
         index: u64,
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<TaskSet, Exhausted> {
-        self.draw_at_most(MAX_DRAWS, utilization, index, fits_alone)
+        /// Draws of the other generator.
+        const SOON: u32 = 10_000;
+        self.draw_at_most(MAX_DRAWS, utilization, index, &fits_alone).map_err(|exhausted| {
+            let spec = SetSpec { generator: Generator::RandFixedSum, ..*self.spec() };
+            let other = SetOptions::new(spec).ok().filter(|_| self.spec().generator == Generator::UUniFastDiscard);
+            let by_fixed_sum =
+                other.is_some_and(|other| other.draw_at_most(SOON, utilization, index, &fits_alone).is_ok());
+            Exhausted { by_fixed_sum, ..exhausted }
+        })
     }
 
     /// [`SetOptions::draw`] with another limit of draws.
@@ -127,7 +138,16 @@ impl SetOptions {
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<TaskSet, Exhausted> {
         let &SetSpec { device, tasks: n, generator, accesses, deadlines, seed, .. } = self.spec();
-        let exhausted = |draws, mostly| Exhausted { utilization, index, seed, generator, tasks: n, draws, mostly };
+        let exhausted = |draws, mostly| Exhausted {
+            utilization,
+            index,
+            seed,
+            generator,
+            tasks: n,
+            draws,
+            mostly,
+            by_fixed_sum: false,
+        };
         let Some(shares) = ShareProposal::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
         };

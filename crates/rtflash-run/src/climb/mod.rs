@@ -71,6 +71,11 @@ impl Climbed {
 /// periodic; in one in three requests come up to 8 units later than they might, and in one in three
 /// up to a quarter of a period later.
 pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climbed {
+    climb_while(on, watched, options, &|| true)
+}
+
+/// As [`climb`], until it is not to go on: asked before each move and each further start.
+pub fn climb_while(on: &dyn Climbable, watched: usize, options: ClimbOptions, goes_on: &dyn Fn() -> bool) -> Climbed {
     let mut runs = 0;
     let mut run = |arrivals: &[Arrivals]| {
         runs += 1;
@@ -82,7 +87,7 @@ pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climb
         let mut here = climber.start();
         let mut latest = run(&here);
         for _ in 0..options.moves {
-            if options.until_late && latest > Some(0) {
+            if options.until_late && latest > Some(0) || !goes_on() {
                 break;
             }
             let next = climber.moved(&here);
@@ -94,7 +99,7 @@ pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climb
         if start == 0 || latest > best {
             (best, arrivals) = (latest, here);
         }
-        if options.until_late && latest > Some(0) {
+        if options.until_late && latest > Some(0) || !goes_on() {
             break;
         }
     }

@@ -10,8 +10,8 @@ use super::{Case, SoakOutcome, judge};
 const ATTEMPTS: u32 = 250;
 
 /// The smallest case found in which the same assumption breaks, and how; `None` where it does not
-/// break in this one.
-pub fn shrink(case: Case, assumption: Assumption) -> Option<(Case, Finding)> {
+/// break in this one. No further case is tried once `stops`.
+pub fn shrink(case: Case, assumption: Assumption, stops: &dyn Fn() -> bool) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
         SoakOutcome::Judged { findings, .. } => {
             findings.into_iter().find(|finding| finding.assumption == assumption && !finding.gauge.holds())
@@ -25,7 +25,7 @@ pub fn shrink(case: Case, assumption: Assumption) -> Option<(Case, Finding)> {
         let mut better = None;
         for candidate in candidates(&smallest, &finding) {
             attempts += 1;
-            if attempts > ATTEMPTS {
+            if attempts > ATTEMPTS || stops() {
                 return Some((smallest, finding));
             }
             if let Some(found) = broken(&candidate) {

@@ -26,7 +26,7 @@ pub trait SoakWatch: Sync {
     /// So many more cases are over. Cases that are shrunk in the end are not counted.
     fn over(&self, cases: u64);
 
-    /// Whether the search is to end. Cases that have begun are ended, and what broke is shrunk.
+    /// Whether the search is to end. Cases that have begun are ended; broken ones shrink no further.
     fn stops(&self) -> bool {
         false
     }
@@ -142,7 +142,7 @@ pub fn soak(search: Search, runs: u64) -> Soaked {
 pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked {
     let tally = tally(search, runs, watch);
     let broken = tally.firsts().into_par_iter().filter_map(|(assumption, runs, first)| {
-        let (smallest, finding) = shrink(draw(search, first)?, assumption)?;
+        let (smallest, finding) = shrink(draw(search, first)?, assumption, &|| watch.stops())?;
         Some(Broken { runs, first, smallest, finding })
     });
     let load = tally.load / tally.sets.max(1);
@@ -158,7 +158,7 @@ pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch
     let late = firsts.iter().find(|&&(_, _, first)| Some(first) == tally.late.first);
     let shown = late.or_else(|| firsts.iter().min_by_key(|&&(_, _, first)| first));
     let smallest = shown.and_then(|&(assumption, _, first)| {
-        let (smallest, _) = shrink(draw(search, first)?, assumption)?;
+        let (smallest, _) = shrink(draw(search, first)?, assumption, &|| watch.stops())?;
         Some(smallest)
     });
     LeftOut {

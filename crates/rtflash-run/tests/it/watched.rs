@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtflash_model::Instant;
 use rtflash_plan::{DEFAULT_MEMORY, Options, Plan};
-use rtflash_run::soak::{Search, SoakWatch, World, draw, soak, soak_watched};
+use rtflash_run::soak::{Broken, Search, SoakWatch, World, draw, soak, soak_watched};
 use rtflash_run::{Executed, Sink, execute, execute_watched};
 use rtflash_trace::Record;
 
@@ -127,6 +127,10 @@ fn a_search_can_be_stopped() {
     assert!(watched.judged > 0 && watched.judged <= watched.cases);
     let fewer = soak(Search::new(7, World::Any), watched.cases);
     assert_eq!((watched.cases, watched.judged, watched.load), (fewer.cases, fewer.judged, fewer.load));
+    // Broken cases are left as they were drawn.
+    let drawn = |broken: &Broken| draw(Search::new(7, World::Any), broken.first).expect("a case").set;
+    assert!(!watched.broken.is_empty() && watched.broken.iter().all(|broken| broken.smallest.set == drawn(broken)));
+    assert!(fewer.broken.iter().any(|broken| broken.smallest.set != drawn(broken)));
 }
 
 #[test]

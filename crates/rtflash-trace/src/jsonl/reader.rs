@@ -23,9 +23,9 @@ pub const MAX_LINE: usize = 1 << 20;
 pub struct TraceError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault.
     pub problem: String,
-    /// What would be right.
+    /// A right form.
     pub expected: String,
 }
 
@@ -41,8 +41,8 @@ type ReadLine<Reader> = for<'r, 'f, 'a> fn(&'r Reader, &'f LineFields<'a>) -> Re
 
 /// Reads the records of a trace, for the plan that it is a trace of.
 ///
-/// Blank lines and fields that are not known are skipped. What is read is checked against the plan
-/// line by line only: whether the lines are in order, and whether chips belong to clusters and
+/// Blank lines and fields that are not known are skipped. Records are checked against the plan line
+/// by line only: whether the lines are in order, and whether chips belong to clusters and
 /// operations make sense, is for checkers to say. Reading may go on behind a wrong line; behind one
 /// that cannot be read at all it is over.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     /// Reads a line into the buffer; `false` at the end.
     fn read_line(&mut self) -> Result<bool, Wrong> {
         self.buffer.clear();
-        // One more for the newline. What is longer is neither kept nor read to its end.
+        // One more for the newline. A longer line is neither kept nor read to its end.
         let limit = MAX_LINE as u64 + 1;
         let read = self.input.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(unreadable)?;
         self.line += u64::from(read > 0);

@@ -161,8 +161,10 @@ fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: TaskId, reason: Rea
     if !matches!(reason, Reason::Load { .. } | Reason::Demand(_)) {
         return reason;
     }
-    let too_long =
-        set.tasks().get(task).and_then(|task| never_served(set.device(), test.placements, task, set.device().chips()));
+    let too_long = set
+        .tasks()
+        .get(task)
+        .and_then(|task| never_served(set.device(), test.placements, task, set.device().chips()).next());
     too_long.map_or(reason, Reason::Request)
 }
 
