@@ -338,6 +338,7 @@ mod tests {
 
     use super::*;
     use crate::allocator::{ClusteringBfd, FullIsolation, Global};
+    use crate::sizing::LargestRatio;
 
     fn set(chips: u32, writers: usize) -> TaskSet {
         let spec = Device::profile("dgist-2021").unwrap().spec();
@@ -369,7 +370,8 @@ mod tests {
                     assert!(passes(with_device(&set, |spec| DeviceSpec { chips, ..spec })));
                 }
             }
-            if let Some(ratio) = advice.logical_ratio {
+            if let Some(LargestRatio { ratio, steps }) = advice.logical_ratio {
+                assert_eq!(steps, 1_000, "the work is enough for the finest steps");
                 assert!(passes(with_device(&set, |spec| DeviceSpec { logical_ratio: ratio, ..spec })));
                 let next = LogicalRatio::from_decimal(u128::from(ratio.floor_of(1_000)) + 1, 3).unwrap();
                 assert!(!passes(with_device(&set, |spec| DeviceSpec { logical_ratio: next, ..spec })));
