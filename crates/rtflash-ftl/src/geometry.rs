@@ -60,7 +60,7 @@ impl Geometry {
             pages: index(device.pages_per_block),
             ..Geometry::default()
         };
-        all.chip_pages()?.checked_mul(all.chips)?;
+        all.blocks.checked_mul(all.pages)?.checked_mul(all.chips)?;
         all.clusters = index(image.clusters());
         all.sources = index(image.sources());
         for number in 0..image.clusters() {
@@ -83,22 +83,25 @@ impl Geometry {
         }
         for number in 0..image.sources() {
             let source = image.source(number)?;
-            let waiting = index(waiting(source.deadline_ns, source.jitter_ns, source.period_ns, late)?);
-            all.requests = all.requests.checked_add(waiting)?;
-            all.request_pages = all.request_pages.checked_add(waiting.checked_mul(index(source.pages))?)?;
-            let parts = waiting.checked_mul(index(image.cluster(source.cluster)?.processors()))?;
-            all.parts = all.parts.checked_add(parts)?;
+            let waiting = waiting(source.deadline_ns, source.jitter_ns, source.period_ns, late)?;
+            all.add_requests(waiting, source.pages, image.cluster(source.cluster)?.processors())?;
         }
         for number in 0..image.job_streams() {
             let jobs = image.job_stream(number)?;
-            let waiting = index(jobs.waiting.checked_add(late)?);
             all.sources = all.sources.checked_add(1)?;
-            all.requests = all.requests.checked_add(waiting)?;
-            all.request_pages = all.request_pages.checked_add(waiting.checked_mul(index(jobs.pages))?)?;
-            let parts = waiting.checked_mul(index(image.cluster(jobs.cluster)?.processors()))?;
-            all.parts = all.parts.checked_add(parts)?;
+            let waiting = jobs.waiting.checked_add(late)?;
+            all.add_requests(waiting, jobs.pages, image.cluster(jobs.cluster)?.processors())?;
         }
         all.is_countable().then_some(all)
+    }
+
+    /// A source has `waiting` requests of `pages` pages, each with a part on every processor.
+    fn add_requests(&mut self, waiting: u32, pages: u32, processors: u32) -> Option<()> {
+        let each = |count: u32| index(waiting).checked_mul(index(count));
+        self.requests = self.requests.checked_add(index(waiting))?;
+        self.request_pages = self.request_pages.checked_add(each(pages)?)?;
+        self.parts = self.parts.checked_add(each(processors)?)?;
+        Some(())
     }
 
     /// Whether all lists can be counted: those of requests in 32 bits, since their places are kept
@@ -115,10 +118,6 @@ impl Geometry {
         let others = others.into_iter().try_fold(0usize, |sum, count| sum.checked_add(count?));
         let words = others.and_then(|count| count.checked_mul(32)?.checked_add(1 << 31)?.checked_add(requests?));
         words.is_some()
-    }
-
-    const fn chip_pages(&self) -> Option<usize> {
-        self.blocks.checked_mul(self.pages)
     }
 
     /// Words of 32 bits.
