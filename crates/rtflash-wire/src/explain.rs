@@ -58,7 +58,8 @@ pub struct Explanation<'a> {
     pub reason: Option<String>,
     /// The clusters, in order.
     pub clusters: Vec<ExplainedCluster<'a>>,
-    /// If tasks declare their data: those of all tasks beside the logical pages of the whole device. That they fit there does not say that they fit the clusters.
+    /// If tasks declare their data: those of all tasks beside the logical pages of the whole
+    /// device. That they fit there does not say that they fit the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// The assumptions of the analysis.

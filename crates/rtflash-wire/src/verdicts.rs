@@ -357,7 +357,8 @@ mod tests {
         assert_eq!(Verdicts::of(&typical, &Sound::default(), &Verdict::YES).why_checks_can_fail(), None);
     }
 
-    /// A utilization of one is accepted, and one that exceeds it by less than a double tells is not.
+    /// A utilization of one is accepted, and one that exceeds it by less than a double tells is
+    /// not.
     #[test]
     fn part_ftl_names_the_mode_that_does_not_fit() {
         let space = Space { data_pages: 0, needed_pages: 0, logical_pages: 1, declared: false };

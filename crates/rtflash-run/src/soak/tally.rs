@@ -26,7 +26,8 @@ pub trait SoakWatch: Sync {
     /// So many more cases are over. Cases that are shrunk in the end are not counted.
     fn over(&self, cases: u64);
 
-    /// Whether the search is to end. Cases that have begun are ended; broken ones shrink no further.
+    /// Whether the search is to end. Cases that have begun are ended; broken ones shrink no
+    /// further.
     fn stops(&self) -> bool {
         false
     }
