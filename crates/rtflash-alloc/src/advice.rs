@@ -20,8 +20,8 @@ pub use served::{LONGER, RequestTime, ServedBy, Supposed};
 pub struct Advice {
     /// The needs of each task with requests that no number of chips serves.
     pub served: Vec<ServedBy>,
-    /// With such tasks: what the other changes suppose; `None` if nothing was found that serves
-    /// all.
+    /// With such tasks: what the other changes suppose; `None` if nothing was found that serves all
+    /// of them.
     pub supposed: Option<Supposed>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
