@@ -35,8 +35,10 @@ fn draw_due(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
 fn draw_urgent(rng: &mut Rng) -> Option<TaskSet> {
     let set = draw(rng, 3, 2)?;
     let mut urgent = |request: Request| {
-        let period = [2, 10, 50, 200][rng.from(0, 3) as usize];
-        let due = Span::from_ns(period * rng.from(1, 10) * [10_000, 100_000][rng.from(0, 1) as usize]);
+        let mut one_of =
+            |few: &[u64]| few.iter().copied().nth(usize::try_from(rng.from(0, few.len() as u64 - 1)).ok()?);
+        let (period, tenth) = (one_of(&[2, 10, 50, 200])?, one_of(&[10_000, 100_000])?);
+        let due = Span::from_ns(period * rng.from(1, 10) * tenth);
         let request = Request::new(request.pages().div_ceil(8), Span::from_ns(period * 1_000_000)?)?;
         request.with_deadline(due)
     };
