@@ -13,11 +13,11 @@ use crate::cases::cases;
 /// Small devices, clusters that share no channel, actual and worst victims.
 #[test]
 fn accepted_sets_without_shared_channels_keep_every_bound() {
-    let soaked = soak(Search::new(20_211, World::Supposed), cases(8_000));
+    let soaked = soak(Search::new(20_211, World::Supposed), cases(4_000));
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
-    assert!(soaked.judged >= 2_500, "{} were accepted", soaked.judged);
+    assert!(soaked.judged >= 1_250, "{} were accepted", soaked.judged);
 }
 
 /// Sets at the limit of what the sound analyses accept, under whatever is meant to break them.
@@ -50,7 +50,7 @@ fn sound_sets_use_second_registers_and_commands() {
     assert!(cached > 20, "{cached} with a cached cluster");
 }
 
-/// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.
+/// Everything drawn: whatever the theory gets wrong, the flash itself keeps its rules.
 #[test]
 fn the_flash_keeps_the_rules_in_any_world() {
     let soaked = soak(Search::new(7, World::Any), cases(2_000));
