@@ -12,7 +12,8 @@
 //! How many of ten random sets at utilization 1.5 Clustering-BFD and the static split schedule:
 //!
 //! ```
-//! use rtflash_alloc::{allocator::allocator, analysis::Thesis};
+//! use rtflash_alloc::allocator::allocator;
+//! use rtflash_analysis::Thesis;
 //! use rtflash_experiment::plan::{Contender, Spec};
 //! use rtflash_experiment::{Plan, run_whole};
 //!

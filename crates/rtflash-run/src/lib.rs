@@ -8,7 +8,8 @@
 //! An allocation, run for ten seconds with every checker:
 //!
 //! ```
-//! use rtflash_alloc::{allocator::allocator, analysis::Sound};
+//! use rtflash_alloc::allocator::allocator;
+//! use rtflash_analysis::Sound;
 //! use rtflash_plan::Options;
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet};
 //! use rtflash_run::execute;

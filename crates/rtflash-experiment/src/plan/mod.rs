@@ -152,7 +152,8 @@ impl Plan {
     /// no sets at each.
     ///
     /// ```
-    /// use rtflash_alloc::{allocator::ClusteringBfd, analysis::Thesis};
+    /// use rtflash_alloc::allocator::ClusteringBfd;
+    /// use rtflash_analysis::Thesis;
     /// use rtflash_experiment::plan::{Contender, Spec};
     /// use rtflash_experiment::{Plan, run_whole};
     /// use rtflash_model::{generate::Utilization, read_task_set};
