@@ -17,7 +17,7 @@ fn accepted_sets_without_shared_channels_keep_every_bound() {
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
-    assert!(soaked.judged >= 1_250, "{} were accepted", soaked.judged);
+    assert!(soaked.judged >= 1_200, "{} were accepted", soaked.judged);
 }
 
 /// Sets at the limit of what the sound analyses accept, under whatever is meant to break them.
