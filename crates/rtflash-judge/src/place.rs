@@ -1,10 +1,10 @@
-//! Where something was seen.
+//! The place of an observation.
 
 use rtflash_model::{ChipId, ClusterId, Instant};
 use rtflash_trace::{Failed, JobId, LeftOut, Operation, Padding, Selection, Transfer};
 use serde::{Deserialize, Serialize};
 
-/// Where and when something was observed.
+/// The place and the time of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Place {
     /// When.

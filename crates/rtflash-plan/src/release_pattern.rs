@@ -74,7 +74,7 @@ impl ReleasePattern {
         self.request(source.task()?, source.kind)
     }
 
-    /// What is stated of a request, to be changed.
+    /// The statement of a request, to be changed.
     ///
     /// # Panics
     /// For kinds that are no requests of tasks.

@@ -1,6 +1,6 @@
 //! The state of a run as bytes, so that another one that is made alike goes on from there.
 //!
-//! What follows from the plan and the options is not part of it: a run that goes on makes
+//! The state leaves out all that follows from the plan and the options: a run that goes on makes
 //! everything anew, and then replaces what the run has changed.
 
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! What happens in a run: records, and trace files of them.
+//! Records of a run, and trace files of them.
 
 // For samples that tests of other crates share.
 #[cfg(test)]

@@ -106,7 +106,7 @@ fn steps(most: Span) -> impl DoubleEndedIterator<Item = Span> {
     (1..=most.as_ns() / step).filter_map(move |count| Span::from_ns(count * step))
 }
 
-/// What becomes of a request at a time.
+/// The fate of a request at a time.
 type Change = fn(Request, Span) -> Option<Request>;
 
 fn by_deadline(request: Request, deadline: Span) -> Option<Request> {

@@ -79,7 +79,7 @@ fn in_steps(steps: u32) -> String {
     format!("in steps of {}", 1.0 / f64::from(steps))
 }
 
-/// What lets a task be served.
+/// The changes with which a task is served.
 fn served(set: &TaskSet, served: &ServedBy) -> String {
     let times = |times: &[RequestTime]| {
         let each = times.iter().map(|of| format!("{} for its {}", of.time, kind(of.writes)));
@@ -106,7 +106,7 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
     format!("\nMore chips do not help task {}.{with}\n{lines}", name(set, served.task))
 }
 
-/// What the other advice supposes.
+/// The changes that the other advice supposes.
 fn supposed(set: &TaskSet, Supposed { suspension, deadlines, enough }: &Supposed) -> String {
     let suspension = suspension.map(|time| format!("\"erase_suspend\" and \"erase_resume\" of {time} each"));
     let due =

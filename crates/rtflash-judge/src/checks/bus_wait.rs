@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::gauge::Gauge;
 use crate::shadow::jobs::Pending;
 
-/// What a page waits for its bus within D(s).
+/// The wait of a page for its bus, within D(s).
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BusWait {
     pub(crate) gauge: Gauge,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::gauge::Gauge;
 use crate::place::Place;
 
-/// The mark of a block that has failed, in the place of its next page. There are fewer pages.
+/// The next page of a block that has failed: a mark, for there are fewer pages.
 const RETIRED: u32 = NONE - 1;
 
 /// Pages of a block are programmed in order, each once between erases, and nothing is done to a

@@ -43,7 +43,7 @@ struct ProcessorLine {
     before: LastStretches,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
-    /// Where the last searches of `before` and `latest` ended: most searches end there again.
+    /// The ends of the last searches of `before` and `latest`: most searches end there again.
     found: (usize, usize),
 }
 
@@ -478,7 +478,7 @@ mod tests {
             (vec![(11, 20)], 20, 11),
             (vec![(10, 15), (16, 20)], 20, 16),
             (vec![(10, 15)], 20, 20),
-            // What begins later does not count.
+            // Copies that begin later do not count.
             (vec![(10, 20), (30, 40)], 20, 0),
         ] {
             let mut line = line();

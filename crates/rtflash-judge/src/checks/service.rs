@@ -35,7 +35,7 @@ impl ServiceTime {
                 read.checked_add(write)
             }),
         };
-        // What has failed takes its time once more.
+        // A page that has failed takes its time once more.
         let delay = pending.release.cluster.map_or(Span::ZERO, |cluster| plan.clusters()[cluster].page_delay);
         let again = plan.timing().program().saturating_add(delay).checked_mul(pending.failed);
         if let Some(bound) = bound.and_then(|bound| bound.checked_add(again?)) {

@@ -48,7 +48,7 @@ impl Pending {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
     }
 
-    /// Where an event of it was seen.
+    /// The place of an event of it.
     #[inline]
     pub(crate) fn place(&self, at: Instant, chip: Option<ChipId>) -> Place {
         Place { at, job: Some(self.release.job), cluster: self.release.cluster, chip }

@@ -24,7 +24,7 @@ pub fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range
         left = left.checked_sub(pages.div_ceil(row))?;
     }
     let sharers = declared.iter().filter(|pages| pages.is_none()).count() as u64;
-    // Where all is declared, no owner asks for a share.
+    // If all is declared, no owner asks for a share.
     let each = left / sharers.max(1);
     let mut next = 0;
     let mut range = |pages: &Option<u64>| {

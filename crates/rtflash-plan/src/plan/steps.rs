@@ -5,7 +5,7 @@ use rtflash_model::{Device, Placement, Span};
 use super::ClusterPlan;
 use crate::ids::ChipId;
 
-/// What steps take at most, where each request for the bus waits for `wait`.
+/// The longest times of steps, if each request for the bus waits for `wait`.
 #[derive(Debug, Clone, Copy)]
 pub struct StepSpans {
     /// c_r.

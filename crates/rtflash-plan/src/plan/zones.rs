@@ -82,8 +82,8 @@ fn divided(blocks: u64, declared: &[Option<u64>], writes: &[bool]) -> Option<Vec
 }
 
 impl Plan {
-    /// What the resets of a request of this kind and number of pages take at most; none where its
-    /// cluster's tasks own no zones. `None` where that is too long.
+    /// The longest time of the resets of a request of this kind and number of pages; none if its
+    /// cluster's tasks own no zones. `None` if that is too long.
     pub(super) fn resets(&self, cluster: ClusterId, kind: Kind, pages: u64) -> Option<Span> {
         let Promise::Certified(certified) = &self.promise else { return Some(Span::ZERO) };
         if kind != Kind::Write || !certified[cluster].is_zoned() {

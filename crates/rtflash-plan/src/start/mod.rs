@@ -1,4 +1,4 @@
-//! What is on the device when a run begins.
+//! The content of the device when a run begins.
 
 mod aging;
 mod initial;

@@ -42,7 +42,7 @@ pub struct Lengths {
     command: Span,
 }
 
-/// What [`ReleasePattern`](rtflash_plan::ReleasePattern) counts lengths in.
+/// The unit in which [`ReleasePattern`](rtflash_plan::ReleasePattern) counts lengths.
 const WHOLE: u64 = 1_000;
 
 impl Lengths {

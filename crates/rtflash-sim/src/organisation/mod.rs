@@ -1,4 +1,4 @@
-//! Who goes next: EDF in every cluster, by the organisation of its chips.
+//! The order of operations: EDF in every cluster, by the organisation of its chips.
 
 pub(crate) mod certified;
 pub(crate) mod cluster;

@@ -23,7 +23,7 @@ pub(crate) struct PageMap {
     pages_per_chip: u32,
     pages_per_block: u32,
     pub(super) chips: PerId<ColumnId, Blocks<Owned>>,
-    /// Where each logical page is, by [`PageMap::number`].
+    /// The place of each logical page, by [`PageMap::number`].
     places: PerId<Lpn, u32>,
     free: u64,
 }

@@ -22,7 +22,7 @@ pub(crate) struct PagePlace {
 
 /// Logical pages on chips: those of a cluster, or of one of its processors.
 pub(crate) trait PageStore {
-    /// Where a logical page is.
+    /// The place of a logical page.
     fn locate(&self, lpn: Lpn) -> PagePlace;
 
     /// Free pages.

@@ -38,7 +38,7 @@ impl Desks {
         self.lengths.note(0, off, || Place::from(operation));
     }
 
-    /// What an erase takes that is suspended `count` times.
+    /// The time of an erase that is suspended `count` times.
     fn erase_in_parts(&self, count: u64) -> Length {
         let longer = self.suspension.unwrap_or(Span::ZERO).checked_mul(count).unwrap_or(Span::LONGEST);
         Length { min: self.erase.min, max: self.erase.max.saturating_add(longer) }

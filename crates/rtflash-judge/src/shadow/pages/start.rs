@@ -1,4 +1,4 @@
-//! What is on the device when a run begins.
+//! The content of the device when a run begins.
 
 use rtflash_model::{ClusterId, Lpn, PerId};
 use rtflash_plan::{BlockId, ColumnId};

@@ -11,7 +11,7 @@ use super::operate::Planned;
 use crate::engine::priority::Priority;
 use crate::store::PageStore;
 
-/// What came of the first part in a queue.
+/// The outcome of trying the first part in a queue.
 enum ProcessorAttempt {
     Started,
     /// The queue has changed, or what the part has to do.

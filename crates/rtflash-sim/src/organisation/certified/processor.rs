@@ -134,7 +134,7 @@ fn channels_of(chips: &[ChipId], chips_per_channel: u32) -> Vec<u32> {
     channels
 }
 
-/// What a pass takes at least on these chips, where a victim has `valid` pages at most.
+/// The least that a pass takes on these chips, if a victim has `valid` pages at most.
 pub(super) fn padded_pass(
     of: &ClusterPlan,
     by: &Certified,

@@ -319,7 +319,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
                 }
                 LookAt::Nothing | LookAt::Chips => self.dispatch_cluster(cluster, now),
             }
-            // What dispatch itself has entered is in the cluster that it has just dispatched.
+            // Dispatch itself enters entries of the cluster that it has just dispatched.
             self.to_look_at[cluster] = LookAt::Nothing;
         }
         self.touched.clear();
