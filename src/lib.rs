@@ -109,9 +109,9 @@ pub mod alloc {
         Fraction, PlacementProgress, Rational, Work, certified, necessary, reason, server, verdict,
     };
 }
-pub use rtflash_check as check;
 #[cfg(feature = "draw")]
 pub use rtflash_draw as draw;
+pub use rtflash_verify as check;
 /// The executor: what a run is given, the engine that runs it, its records, and who judges them.
 pub mod exec {
     pub use rtflash_judge as check;

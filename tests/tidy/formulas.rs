@@ -121,7 +121,7 @@ fn names(letters: &str) -> Vec<String> {
 
 const ANALYSIS: [&str; 3] =
     ["crates/rtflash-alloc/src", "crates/rtflash-analysis/src", "crates/rtflash-model/src/space.rs"];
-const VERIFIER: [&str; 1] = ["crates/rtflash-check/src"];
+const VERIFIER: [&str; 1] = ["crates/rtflash-verify/src"];
 /// With what it shares with firmware.
 const EXECUTOR: [&str; 9] = [
     "crates/rtflash-plan/src/servers.rs",

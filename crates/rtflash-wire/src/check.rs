@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use rtflash_analysis::Analysis;
-use rtflash_check::{CertifiedVerification, Verification};
 use rtflash_model::{Reliance, TaskSet};
+use rtflash_verify::{CertifiedVerification, Verification};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

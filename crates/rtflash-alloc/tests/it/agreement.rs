@@ -7,9 +7,9 @@ use rtflash_alloc::allocator::{
     allocator,
 };
 use rtflash_analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
-use rtflash_check::plain::{self, PlainOutcome};
-use rtflash_check::{Equations, Scalar, verify, verify_part_ftl};
 use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+use rtflash_verify::plain::{self, PlainOutcome};
+use rtflash_verify::{Equations, Scalar, verify, verify_part_ftl};
 
 use crate::cases::cases;
 

@@ -6,9 +6,9 @@ use rtflash_analysis::{
     Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, Fraction, Gftl, LazyRtgc, Rftl, Thesis, Work,
     cluster_verdict, report_cluster, test_cluster,
 };
-use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+use rtflash_verify::{BaselineScheme, verify_baseline};
 
 use crate::cases::cases;
 

@@ -7,11 +7,11 @@ use rtflash_alloc::sizing::size;
 use rtflash_analysis::certified::held;
 use rtflash_analysis::verdict::{completed, passing, report};
 use rtflash_analysis::{ANALYSES, Analysis, analysis_relying_on};
-use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
+use rtflash_verify::{Equations, verify, verify_certified};
 
 use crate::cases::cases;
 

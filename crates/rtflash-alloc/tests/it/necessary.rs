@@ -60,10 +60,10 @@ fn what_is_impossible_is_so_to_the_verifier() {
                     false => PageCosts::transfer_on_top(set.device()),
                 };
                 let name = impossible(&set, costs).map(|of| of.name());
-                assert_eq!(name, rtflash_check::impossible(&set, inside, 10_000_000_000), "{set:?}");
+                assert_eq!(name, rtflash_verify::impossible(&set, inside, 10_000_000_000), "{set:?}");
                 *found.entry(name).or_default() += 1;
                 let name = impossible_with_zones(&set, costs).map(|of| of.name());
-                assert_eq!(name, rtflash_check::impossible_with_zones(&set, inside, 10_000_000_000), "{set:?}");
+                assert_eq!(name, rtflash_verify::impossible_with_zones(&set, inside, 10_000_000_000), "{set:?}");
             }
         }
     }

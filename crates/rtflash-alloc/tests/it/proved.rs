@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 use rtflash_analysis::Work;
 use rtflash_analysis::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
-use rtflash_check::verify_certified;
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,
     Request, Span, Task, TaskSet, Tightest,
 };
+use rtflash_verify::verify_certified;
 
 static CASES: LazyLock<String> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../proofs/cases.jsonl");

@@ -4,11 +4,11 @@
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringBfd};
 use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_analysis::{Analysis, ClusterTest, ClusterVerdict, Fraction, Sound, Test, Thesis};
-use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, ChipRectangle, Cluster, Device, DeviceSpec, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
 };
+use rtflash_verify::{Equations, verify, verify_certified};
 
 /// A set whose load is between so many hundredths of what its chips carry, about.
 fn draw(number: u64, [least, most]: [u64; 2]) -> TaskSet {

@@ -13,6 +13,6 @@ fn exact_refines_partitions() {
     assert_ne!(BestFit.allocate(&set, &analysis).is_schedulable(), Some(true), "it is no easy one");
     let outcome = Exact.allocate(&set, &analysis);
     let allocation = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)).expect("found");
-    let verification = rtflash_check::verify_certified(&set, allocation, &[Placement::Stripe], Reliance::Queue);
+    let verification = rtflash_verify::verify_certified(&set, allocation, &[Placement::Stripe], Reliance::Queue);
     assert!(verification.accepts(), "{verification:?}");
 }

@@ -4,11 +4,11 @@
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_analysis::{Analysis, analysis_relying_on};
-use rtflash_check::{CertifiedVerification, verify_certified};
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
     read_task_set,
 };
+use rtflash_verify::{CertifiedVerification, verify_certified};
 
 use crate::cases::cases;
 

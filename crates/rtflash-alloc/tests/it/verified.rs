@@ -3,12 +3,12 @@
 
 use rtflash_analysis::certified::{certified, held, holding, is_independent, reliances, reports};
 use rtflash_analysis::{ClusterReport, Work};
-use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Id, LogicalRatio, Placement,
     Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
+use rtflash_verify::{CertifiedClusterVerification, verify_certified};
 
 use crate::cases::cases;
 

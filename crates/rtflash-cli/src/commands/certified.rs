@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
+use rtflash_verify::verify_certified;
 
 use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_analysis::Work;
 use rtflash_analysis::verdict::completed;
-use rtflash_check::verify_certified;
 use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
 use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
+use rtflash_verify::verify_certified;
 
 use super::{allocate, analysis_relying_on};
 use crate::answer::Unanswered;

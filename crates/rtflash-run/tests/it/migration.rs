@@ -7,7 +7,6 @@ use rtflash_alloc::admission::RunningDevice;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate};
 use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
-use rtflash_check::verify_certified;
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -18,6 +17,7 @@ use rtflash_plan::{Aging, NoServers, Options, Pattern, Placed, Plan, Promise, So
 use rtflash_run::{MovedRun, StageRun};
 use rtflash_sim::{RunError, run, run_traced};
 use rtflash_trace::{Action, Kind, Record};
+use rtflash_verify::verify_certified;
 
 use crate::drawn::{Rng, busier, ns, times};
 

@@ -2,8 +2,8 @@
 
 use rtflash_analysis::verdict::passing;
 use rtflash_analysis::{Baseline, BaselineTerm, Room, RoomUnit};
-use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
+use rtflash_verify::{BaselineScheme, verify_baseline};
 use rtflash_wire::reasons::pages as pages_and_bytes;
 use rtflash_wire::{CheckAnswer, CheckedAllocation, CheckedCluster};
 

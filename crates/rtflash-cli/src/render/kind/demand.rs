@@ -2,8 +2,8 @@
 
 use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::{Analysis, DemandTest};
-use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
+use rtflash_verify::{CertifiedClusterVerification, verify_certified};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, beyond, needed};
 
 use super::{KindText, Verified};

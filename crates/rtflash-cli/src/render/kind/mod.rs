@@ -8,7 +8,7 @@ use rtflash_analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile, Tightest};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
-/// The findings of rtflash-check on an allocation.
+/// The findings of rtflash-verify on an allocation.
 pub struct Verified<'f> {
     /// The verdict.
     pub answer: CheckAnswer<'f>,
@@ -59,7 +59,7 @@ pub trait KindText {
         false
     }
 
-    /// The verdict of rtflash-check on an allocation.
+    /// The verdict of rtflash-verify on an allocation.
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f>;
 
     /// Whether an allocation from elsewhere is accepted; `None` where nobody can tell.
@@ -112,7 +112,7 @@ pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
 #[cfg(test)]
 mod tests {
     use rtflash_analysis::analyses_and_baselines;
-    use rtflash_check::{BaselineScheme, Equations};
+    use rtflash_verify::{BaselineScheme, Equations};
 
     use super::kind;
 
@@ -122,7 +122,7 @@ mod tests {
             let known = kind(analysis).promises()
                 || Equations::from_name(analysis.name()).is_some()
                 || BaselineScheme::from_name(analysis.name()).is_some();
-            assert!(known, "{}: rtflash-check does not have it", analysis.name());
+            assert!(known, "{}: rtflash-verify does not have it", analysis.name());
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use rtflash_analysis::Analysis;
 use rtflash_analysis::verdict::passing;
-use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_verify::{Equations, verify};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 use super::{KindText, Verified};

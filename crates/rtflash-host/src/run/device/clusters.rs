@@ -141,7 +141,7 @@ impl CertifiedClusters {
         CertifiedClusters { aging, ..self }
     }
 
-    /// These clusters after their certificates were judged, by the verifier of `rtflash-check` or
+    /// These clusters after their certificates were judged, by the verifier of `rtflash-verify` or
     /// another judge. An error says why they do not hold.
     #[must_use]
     pub fn judged(self, judgement: Result<(), String>) -> CertifiedClusters {

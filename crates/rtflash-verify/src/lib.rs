@@ -16,7 +16,7 @@
 //! A camera on all sixteen chips takes some 60 % of what Theorem 1 lets them do:
 //!
 //! ```
-//! use rtflash_check::{Equations, verify};
+//! use rtflash_verify::{Equations, verify};
 //! use rtflash_model::{Allocation, Cluster, Device, Request, Span, Task, TaskSet};
 //!
 //! let device = Device::profile("dgist-2021").ok_or("no such device")?;
