@@ -53,7 +53,7 @@ impl Batch {
     pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
-        let mut printer = Printer { output, worst: Status::Yes, next: 0, waiting, written: Ok(true) };
+        let mut printer = Printer { output, worst: Status::Yes, wrong: 0, next: 0, waiting, written: Ok(true) };
         let Some(mut batch) = pairs.next_batch()? else {
             let nothing = Frame { text: Vec::new(), first_line: 1, first_column: 1 };
             if let Err(diagnostics) = read_task_set_bytes(b"") {
@@ -66,7 +66,7 @@ impl Batch {
         let alone = matches!(next, Some(None));
         loop {
             if !self.answer(&names, &batch, alone, command, &mut printer)? {
-                return Ok(printer.worst);
+                return Ok(printer.end());
             }
             let following = match next.take() {
                 Some(following) => following,
@@ -74,7 +74,7 @@ impl Batch {
             };
             match following {
                 Some(pairs) => batch = pairs,
-                None => return Ok(printer.worst),
+                None => return Ok(printer.end()),
             }
         }
     }
@@ -180,11 +180,17 @@ fn lock<'p, 'o>(printer: &'p Mutex<&'o mut Printer>) -> MutexGuard<'p, &'o mut P
     printer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Complaints about wrong values of one stream that are printed. A file of another kind has a
+/// hundred thousand.
+const MAX_COMPLAINTS: usize = 100;
+
 /// Prints answers in the order of their task sets, each when all before it are printed: a signal
 /// that ends the process leaves them on standard output.
 struct Printer {
     output: Output,
     worst: Status,
+    /// Answers until now that say the input is wrong.
+    wrong: usize,
     /// The number of the answer that is printed next, and later ones that are there already.
     next: usize,
     waiting: BTreeMap<usize, SetAnswer>,
@@ -211,8 +217,19 @@ impl Printer {
         }
     }
 
+    /// Counts the complaints that were left out. Returns the status of all answers.
+    fn end(self) -> Status {
+        match self.wrong.saturating_sub(MAX_COMPLAINTS) {
+            0 => {}
+            more => output::complain(&format!("… and {more} more values of the stream are wrong\n")),
+        }
+        self.worst
+    }
+
     fn write(&mut self, answer: &SetAnswer) -> io::Result<bool> {
-        if !answer.complaint.is_empty() {
+        self.wrong += usize::from(answer.status == Status::Wrong);
+        let is_left_out = answer.status == Status::Wrong && self.wrong > MAX_COMPLAINTS;
+        if !answer.complaint.is_empty() && !is_left_out {
             self.output.flush()?;
             output::complain(&answer.complaint);
         }
