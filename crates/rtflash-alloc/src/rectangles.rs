@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use rtflash_analysis::verdict::passing_charged;
 use rtflash_analysis::{Analysis, DemandTest, Work, WorkBound};
-use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet, sorting};
+use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet};
 
 /// Chips that are looked at while clusters are laid out, at most.
 const MAX_ITERATIONS: u64 = 20_000_000;
@@ -41,7 +41,7 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
         return Some(allocation.clone());
     }
     // The largest first; of those that are as large, in order.
-    sorting::by_key(&mut busy, |block| std::cmp::Reverse(block.cluster.size()));
+    busy.sort_by_key(|block| std::cmp::Reverse(block.cluster.size()));
     let work = Work::new();
     let grid = TakenChips::new(set.device().chips(), set.device().chips_per_channel());
     let mut layout = LayoutSearch {
@@ -185,7 +185,7 @@ impl LayoutSearch<'_> {
         let fitting =
             (1..=most).filter(|channels| chips.is_multiple_of(*channels) && chips / channels <= self.grid.ways);
         let mut shapes: Vec<(u32, u32)> = fitting.map(|channels| (channels, chips / channels)).collect();
-        sorting::by_key(&mut shapes, |(channels, _)| channels.abs_diff(was));
+        shapes.sort_by_key(|(channels, _)| channels.abs_diff(was));
         shapes
     }
 
@@ -206,7 +206,7 @@ impl LayoutSearch<'_> {
         let idle = self.test.map(DemandTest::idle);
         let free = (0..self.grid.taken.len()).filter(|&at| !self.grid.taken[at]);
         clusters.extend(free.map(|at| (Cluster::of([chip(at)], []), idle)));
-        sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
+        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
         let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
         let Some(test) = self.test else {

@@ -8,7 +8,7 @@
 
 use rtflash_analysis::verdict::{passing_charged, victim};
 use rtflash_analysis::{Analysis, DemandTest, Fraction, Work, WorkBound};
-use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet, sorting};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -74,7 +74,7 @@ impl Arranged {
             let wear = wear(set, analysis, &cluster, certificate);
             busy.push(Busy { cluster, placement: certificate.map(|certificate| certificate.placement), wear });
         }
-        sorting::unstable(&mut free);
+        free.sort_unstable();
         Arranged { busy, free }
     }
 
@@ -151,14 +151,12 @@ impl SpreadSearch<'_> {
         now.free.iter().for_each(|&chip| free[channel(chip)] += 1);
         let first = |mut chips: Vec<ChipId>| {
             chips.truncate(count);
-            sorting::unstable(&mut chips);
+            chips.sort_unstable();
             chips
         };
         let (mut near, mut least_loaded) = (now.free.clone(), now.free.clone());
-        sorting::by_key(&mut near, |&chip| {
-            (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip)
-        });
-        sorting::by_key(&mut least_loaded, |&chip| (others[channel(chip)], chip));
+        near.sort_by_key(|&chip| (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip));
+        least_loaded.sort_by_key(|&chip| (others[channel(chip)], chip));
         let (near, least_loaded) = (first(near), first(least_loaded));
         // Where chips are decides nothing under Theorem 1.
         if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
@@ -176,12 +174,12 @@ impl SpreadSearch<'_> {
         let mut clusters: Vec<(Cluster, Option<Placement>)> =
             now.busy.iter().map(|busy| (busy.cluster.clone(), busy.placement)).collect();
         clusters[cluster].0.chips.extend(chips);
-        sorting::unstable(&mut clusters[cluster].0.chips);
+        clusters[cluster].0.chips.sort_unstable();
         clusters[cluster].1 = placement;
         let rest = now.free.iter().filter(|chip| chips.binary_search(chip).is_err());
         let idle = self.test.map(DemandTest::idle);
         clusters.extend(rest.map(|&chip| (Cluster { chips: vec![chip], tasks: vec![] }, idle)));
-        sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
+        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         let allocation = self.tested(clusters)?;
         let after = Arranged::of(self.set, self.analysis, &allocation);
         let before = now.busy[cluster].wear;

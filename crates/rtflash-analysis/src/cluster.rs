@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Device, Span, Task, TaskId, TaskSet, sorting};
+use rtflash_model::{Device, Span, Task, TaskId, TaskSet};
 
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
@@ -80,7 +80,7 @@ pub fn cluster_verdict(
     work: &Work,
 ) -> ClusterVerdict {
     let mut tasks = tasks.to_vec();
-    sorting::unstable(&mut tasks);
+    tasks.sort_unstable();
     if matches!(analysis.test(), Test::Utilization(_) | Test::Cluster(_)) {
         // Roughly: nobody knows what such a test takes.
         work.charge(16 * tasks.len());

@@ -10,7 +10,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId, sorting};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId};
 use rtflash_plan::{Owner, Plan, Source, SourceId};
 use rtflash_trace::{Action, Complete, JobId, Kind, Observer, Operation, Record, Release, Transfer};
 
@@ -313,14 +313,14 @@ fn task_names(plan: &Plan) -> Vec<(TaskId, String)> {
     let requests = plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write));
     let name = |name: &str| printable(name.strip_suffix(".read").or(name.strip_suffix(".write")).unwrap_or(name));
     let mut names: Vec<_> = requests.filter_map(|source| Some((source.task()?, name(&source.name)))).collect();
-    sorting::by_key(&mut names, |&(task, _)| task);
+    names.sort_by_key(|&(task, _)| task);
     names
 }
 
 /// Numbers, runs of them joined: `0-3, 7`; not too many.
 fn ranges(mut numbers: Vec<u32>) -> String {
     const SHOWN: usize = 8;
-    sorting::unstable(&mut numbers);
+    numbers.sort_unstable();
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

@@ -11,7 +11,6 @@ use rtflash_experiment::output::{JOBS, bandwidth, shares};
 use rtflash_experiment::plan::{Measure, Plan, Value};
 use rtflash_experiment::statistics::{Estimate, weighted, wilson};
 use rtflash_experiment::tally::Tally;
-use rtflash_model::sorting;
 
 #[cfg(feature = "pdf")]
 use crate::figure::FigureError;
@@ -139,13 +138,13 @@ fn along_axis(plan: &Plan, tallies: &[Tally], measure: usize, by_weight: bool) -
             Some(place(value?.number() * factor, estimate?))
         });
         let mut points: Vec<MeasuredPoint> = at.collect();
-        sorting::by(&mut points, |a, b| a.x.total_cmp(&b.x));
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
         points
     };
     let (y_label, y_axis) =
         if by_weight { ("Weighted schedulability".into(), YAxis::Ratio) } else { vertical(plan, measure) };
     let mut ticks: Vec<f64> = plan.values().flatten().map(|value| value.number() * factor).collect();
-    sorting::by(&mut ticks, f64::total_cmp);
+    ticks.sort_by(f64::total_cmp);
     Figure {
         x_label: x_label.into(),
         y_label,

@@ -7,7 +7,7 @@ mod record_samples;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Lpn, sorting};
+use rtflash_model::{ChipId, ClusterId, Lpn};
 use rtflash_plan::{BlockId, ChannelId, Plan, Releases};
 use rtflash_trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Record, Release, Transfer};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(duration: u64) -> Vec<Record> {
     for cluster in 0..2 {
         run.cluster(ClusterId(cluster));
     }
-    sorting::by_key(&mut run.records, Record::order);
+    run.records.sort_by_key(Record::order);
     run.records
 }
 

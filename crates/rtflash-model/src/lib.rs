@@ -61,7 +61,6 @@ mod profiles;
 mod ratio;
 mod rectangle;
 mod reliance;
-pub mod sorting;
 mod space;
 mod task;
 mod task_set;

@@ -2,7 +2,6 @@
 
 use crate::device::Device;
 use crate::ids::ChipId;
-use crate::sorting;
 
 /// Chips as the product of channels and ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl ChipRectangle {
         let mut channels: Vec<u32> = chips.iter().map(|chip| place(chip).0).collect();
         let mut ways: Vec<u32> = chips.iter().map(|chip| place(chip).1).collect();
         for list in [&mut channels, &mut ways] {
-            sorting::unstable(list);
+            list.sort_unstable();
             list.dedup();
         }
         // Chips are in the product of both; as many as it has are all of it.

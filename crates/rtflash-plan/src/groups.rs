@@ -1,7 +1,5 @@
 //! Which clusters have to be run together.
 
-use rtflash_model::sorting;
-
 use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Options, Service};
 use crate::plan::Plan;
@@ -39,7 +37,7 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
     // Observers are as large as the device: more of them would not fit into memory.
     let mut bundles: Vec<Vec<ClusterId>> = vec![Vec::new(); MAX_GROUPS];
     groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MAX_GROUPS].extend(group));
-    bundles.iter_mut().for_each(|bundle| sorting::unstable(bundle));
+    bundles.iter_mut().for_each(|bundle| bundle.sort_unstable());
     bundles
 }
 

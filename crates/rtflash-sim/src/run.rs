@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant as Clock};
 
 use rayon::prelude::*;
-use rtflash_model::{ClusterId, Instant, PerId, Span, sorting};
+use rtflash_model::{ClusterId, Instant, PerId, Span};
 use rtflash_plan::resume::{NoState, Rest, Resume, State};
 use rtflash_plan::{
     Admission, Arrival, ArrivalQueue, Dispatch, NoServers, Options, Plan, Promise, Servers, Service, groups,
@@ -348,7 +348,7 @@ pub fn run_traced_watched<O: Observer + Send, E: From<RunError>>(
             *records = later;
             ready.extend::<Vec<Record>>(now);
         }
-        sorting::by_key(&mut ready, Record::order);
+        ready.sort_by_key(Record::order);
         ready.iter().try_for_each(&mut sink)
     };
     running.advance_in_windows(longest_window(plan), |running| {

@@ -16,7 +16,7 @@ mod tests;
 use std::fmt;
 
 use rtflash_model::{
-    Allocation, Certificate, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest, sorting,
+    Allocation, Certificate, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
 
 use allowance::most_taken;
@@ -176,7 +176,7 @@ fn decide(
     work: &Work,
 ) -> Decision {
     let mut order: Vec<usize> = (0..running.clusters.len()).collect();
-    sorting::by_key(&mut order, |&position| (running.clusters[position].size(), position));
+    order.sort_by_key(|&position| (running.clusters[position].size(), position));
     let known = KnownNeighbours::new(set, running, granted, work);
     let mut refused = Vec::with_capacity(order.len());
     let mut open = Vec::with_capacity(order.len());
@@ -198,7 +198,7 @@ fn decide(
     if let Some(admitted) = alone(set, new, placements, &known, work) {
         return Decision::Admitted(Box::new(admitted));
     }
-    sorting::by_key(&mut refused, |&(cluster, _)| cluster);
+    refused.sort_by_key(|&(cluster, _)| cluster);
     Decision::Refused(refused)
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rtflash_analysis::{Analysis, Work};
-use rtflash_model::{TaskId, TaskSet, sorting};
+use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
 use super::sizes::{Sizes, TaskGroup};
@@ -204,7 +204,7 @@ impl<S: Sizes> Subsets<S> {
             groups.push(TaskGroup { tasks: self.members(block), size: self.size[block], held: self.held[block] });
             (subset, at) = (subset & !block, rest as usize);
         }
-        sorting::by_key(&mut groups, |group| group.tasks.first().copied());
+        groups.sort_by_key(|group| group.tasks.first().copied());
         Some(groups)
     }
 
@@ -224,7 +224,7 @@ impl<S: Sizes> Subsets<S> {
             Some((needed, S::load(self.held[block]), block))
         };
         let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
-        sorting::by(&mut options, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        options.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         options.into_iter().map(|(needed, _, block)| (needed, block)).collect()
     }
 

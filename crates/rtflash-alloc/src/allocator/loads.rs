@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use rtflash_analysis::{LinearTest, Rational, linear_task_terms, linear_terms};
-use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet, sorting};
+use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet};
 
 use super::Unplaced;
 use super::space::first_too_many;
@@ -188,7 +188,7 @@ impl<'a> Loads<'a> {
             let shapes = |tasks: &[TaskId]| {
                 let shape = |&task: &TaskId| self.set.tasks().get(task).map(|task| (task.read, task.write));
                 let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
-                sorting::unstable(&mut shapes);
+                shapes.sort_unstable();
                 shapes
             };
             if shapes(&left.0) == shapes(&right.0) {
@@ -207,7 +207,7 @@ impl<'a> Loads<'a> {
             let (a, b) = (&self.set.tasks()[a], &self.set.tasks()[b]);
             (a.read, a.write) == (b.read, b.write)
         };
-        sorting::by(order, |&a, &b| {
+        order.sort_by(|&a, &b| {
             let by_utilization = compare_doubles((shares[b].tasks, 1), (shares[a].tasks, 1)).unwrap_or_else(|| {
                 if alike(a, b) { Ordering::Equal } else { self.exact_task(b, 1).cmp(&self.exact_task(a, 1)) }
             });
@@ -235,7 +235,7 @@ pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Clust
     let mut order = Vec::new();
     loads.decreasing_order(&alone, &mut order);
     let mut own = cluster.tasks.clone();
-    sorting::unstable(&mut own);
+    own.sort_unstable();
     let members: Vec<TaskId> = order.into_iter().filter(|task| own.binary_search(task).is_ok()).collect();
     // More tasks never take less.
     let task = first_too_many(&members, |tasks| passes(tasks, chips))?;

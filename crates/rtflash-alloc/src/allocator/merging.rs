@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rtflash_analysis::Rational;
-use rtflash_model::{ChipId, Cluster, TaskId, TaskSet, sorting};
+use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
 
 use super::Limit;
 
@@ -186,7 +186,7 @@ impl<C: MergingTest> MergingRun<C> {
     fn merged(&mut self, lower: usize, upper: usize) -> Rational {
         let (a, b) = (&self.clusters[lower], &self.clusters[upper]);
         let mut tasks = [a.tasks.as_slice(), &b.tasks].concat();
-        sorting::unstable(&mut tasks);
+        tasks.sort_unstable();
         // A look at what is known is work, too.
         self.test.count(1);
         let cluster = (tasks, a.size() + b.size());

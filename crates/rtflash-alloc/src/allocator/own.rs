@@ -2,7 +2,7 @@
 //! outcomes.
 
 use rtflash_analysis::{Analysis, Rational, Test, Work, cluster_verdict, task_load};
-use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet, sorting};
+use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet};
 
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
@@ -14,7 +14,7 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
     let loads: PerId<TaskId, Rational> =
         set.tasks().ids().map(|task| task_load(set, analysis, task, 1, work)).collect();
     let mut order: Vec<TaskId> = loads.ids().collect();
-    sorting::by(&mut order, |&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
     order
 }
 

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::sorting;
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::Limit;
@@ -95,7 +94,7 @@ pub(super) trait Sizes {
 /// lowest task, chips given out in order, those left over as clusters of their own. `None` where
 /// there are too few.
 pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Option<Allocation> {
-    sorting::by_key(&mut groups, |group| group.tasks.iter().min().copied());
+    groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
     let needed: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u32::try_from(u64::from(chips).checked_sub(needed)?).ok()?;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use rtflash_model::{PerId, Request, TaskId, TaskSet, sorting};
+use rtflash_model::{PerId, Request, TaskId, TaskSet};
 
 use super::clusters::{GrowingClusters, SlotId};
 
@@ -60,7 +60,7 @@ impl TiedTasks {
             }
         }
         let mut shapes: Vec<u32> = clusters.tasks_of(slot).map(|task| self.shape_of_task[task]).collect();
-        sorting::unstable(&mut shapes);
+        shapes.sort_unstable();
         let fresh = super::clusters::index(self.kinds.len());
         let kind = *self.kinds.entry((clusters.slots[slot].size, shapes)).or_insert(fresh);
         self.kind_of_slot[slot] = Some(kind);

@@ -2,7 +2,7 @@
 
 use rtflash_analysis::reason::{Reason, TooLong};
 use rtflash_analysis::{Analysis, Fraction};
-use rtflash_model::{Device, Task, TaskId, TaskSet, sorting};
+use rtflash_model::{Device, Task, TaskId, TaskSet};
 
 use super::Unplaced;
 
@@ -16,7 +16,7 @@ pub(super) fn unplaced(
     chips: u32,
     mut others: Vec<TaskId>,
 ) -> Unplaced {
-    sorting::unstable(&mut others);
+    others.sort_unstable();
     // Above one exactly, whatever became of it in doubles.
     let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
     Unplaced { task, reason, cluster, chips, others }

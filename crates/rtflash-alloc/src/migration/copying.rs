@@ -2,7 +2,7 @@
 
 use rtflash_analysis::Work;
 use rtflash_analysis::certified::{ChannelContention, certify_beside, collects};
-use rtflash_model::{Certificate, ChipId, Cluster, Device, Placement, Reliance, Span, TaskId, TaskSet, sorting};
+use rtflash_model::{Certificate, ChipId, Cluster, Device, Placement, Reliance, Span, TaskId, TaskSet};
 
 use super::parts::StageTasks;
 use super::{CopyServer, StageRefusal};
@@ -236,7 +236,7 @@ fn beside(device: &Device, clusters: &[Cluster], places: &[usize]) -> Vec<usize>
         clusters[at].chips.chunk_by(|a, b| device.channel_of(a.0) == device.channel_of(b.0)).map(of)
     };
     let mut of: Vec<u32> = places.iter().flat_map(|&at| channels(at)).collect();
-    sorting::unstable(&mut of);
+    of.sort_unstable();
     of.dedup();
     (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.binary_search(&channel).is_ok())).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rtflash_analysis::Work;
-use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet, sorting};
+use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
 use super::parts::{StageTasks, whole_rows};
@@ -69,7 +69,7 @@ impl Scene<'_> {
             return Err(StageRefusal::Chip(goal.cluster.chips[0]));
         }
         // The most pages first: a new cluster's certificate is made with them.
-        sorting::by_key(&mut moving, |&task| (std::cmp::Reverse(self.pages(task)), task));
+        moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
         let tasks = StageTasks::new(self.set, &moving);
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
         if let Some(position) = position {
@@ -105,7 +105,7 @@ impl Scene<'_> {
         let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| wants(goal, chip));
         let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
         let mut goals: Vec<&Cluster> = missing.to_vec();
-        sorting::by_key(&mut goals, |goal| in_the_way(goal));
+        goals.sort_by_key(|goal| in_the_way(goal));
         for goal in goals {
             let is_free = |chip: &ChipId| !self.taken.contains(chip) && !wants(goal, chip);
             let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();
@@ -374,7 +374,7 @@ impl Scene<'_> {
 /// A cluster that serves more tasks.
 fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
     let mut tasks = [cluster.tasks.as_slice(), more].concat();
-    sorting::unstable(&mut tasks);
+    tasks.sort_unstable();
     Cluster { chips: cluster.chips.clone(), tasks }
 }
 
@@ -386,7 +386,7 @@ fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
     let (clusters, certificates) = busy
         .map(|(cluster, certificate)| {
             let mut tasks: Vec<TaskId> = cluster.tasks.into_iter().map(own).collect();
-            sorting::unstable(&mut tasks);
+            tasks.sort_unstable();
             (Cluster { chips: cluster.chips, tasks }, certificate)
         })
         .unzip();

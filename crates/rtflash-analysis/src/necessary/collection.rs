@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{Request, TaskId, capped, sorting};
+use rtflash_model::{Request, TaskId, capped};
 
 use super::{NecessaryTests, ShareTerm, TimeShare};
 
@@ -34,7 +34,7 @@ impl NecessaryTests<'_> {
         let pending: u128 = self.writers().map(|(_, request)| u128::from(request.pages())).sum();
         let mut writers: Vec<(u64, Request)> =
             self.writers().map(|(task, request)| (self.left(task, request, pending), request)).collect();
-        sorting::by_key(&mut writers, |&(left, request)| (Reverse(left), request.pages(), request.period()));
+        writers.sort_by_key(|&(left, request)| (Reverse(left), request.pages(), request.period()));
         let pages = |(_, request): &(u64, Request)| request.pages() as f64 / request.period().as_ns() as f64;
         let all: f64 = writers.iter().map(pages).sum();
         let (mut counted, mut most, mut count) = (0.0, 0.0, 0);

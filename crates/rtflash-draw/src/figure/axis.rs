@@ -1,7 +1,5 @@
 //! Scales: where a value is, and ticks at round numbers.
 
-use rtflash_model::sorting;
-
 use super::YAxis;
 use super::grid::{Grid, present};
 use super::text::{self, TICK};
@@ -40,7 +38,7 @@ impl PlotAxis {
             return axis;
         }
         let mut exact: Vec<f64> = ticks.into_iter().flatten().filter_map(|&tick| present(tick)).collect();
-        sorting::by(&mut exact, f64::total_cmp);
+        exact.sort_by(f64::total_cmp);
         exact.dedup();
         let all = || grid.xs.iter().chain(&exact).copied();
         let (from, to) = range(all());

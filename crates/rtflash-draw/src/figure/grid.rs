@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rtflash_model::sorting;
-
 use super::{Figure, MeasuredPoint};
 
 /// Beyond, sums and products might overflow.
@@ -28,7 +26,7 @@ impl Grid {
             })
         };
         let mut xs: Vec<f64> = (0..figure.curves.len()).flat_map(points).map(|point| point.x).collect();
-        sorting::by(&mut xs, f64::total_cmp);
+        xs.sort_by(f64::total_cmp);
         xs.dedup();
         let curves = (0..figure.curves.len()).map(|curve| {
             let mut row = vec![None; xs.len()];

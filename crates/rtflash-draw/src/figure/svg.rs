@@ -6,8 +6,6 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use rtflash_model::sorting;
-
 use super::Figure;
 use super::coincide::{LINE_WIDTH, Stroke};
 use super::layout::FigureLayout;
@@ -49,7 +47,7 @@ pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     }
     // Solid lines lie below, so that they show in the gaps of others.
     let mut order: Vec<usize> = (0..figure.curves.len()).collect();
-    sorting::by_key(&mut order, |&curve| !Style::of(curve).dashes.is_empty());
+    order.sort_by_key(|&curve| !Style::of(curve).dashes.is_empty());
     for curve in order {
         use_of.group(&mut svg, "curve", Some(curve), |svg| lines(svg, &layout, curve, use_of));
     }

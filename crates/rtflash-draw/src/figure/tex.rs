@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use rtflash_model::sorting;
-
 use super::Figure;
 use super::axis::PlotAxis;
 use super::coincide::LINE_WIDTH;
@@ -55,7 +53,7 @@ pub(super) fn picture(figure: &Figure) -> String {
     }
     // Solid lines lie below, so that they show in the gaps of others.
     let mut order: Vec<usize> = curves.clone().collect();
-    sorting::by_key(&mut order, |&curve| !Style::of(curve).dashes.is_empty());
+    order.sort_by_key(|&curve| !Style::of(curve).dashes.is_empty());
     for curve in order {
         lines(&mut tex, &layout.plot, curve);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ClusterId, PerId, sorting};
+use rtflash_model::{ClusterId, PerId};
 use rtflash_plan::{Plan, Source, SourceId};
 use rtflash_trace::{JobId, Kind};
 
@@ -45,7 +45,7 @@ impl RequestLane {
     /// Its jobs in order of release.
     pub(super) fn jobs(&self) -> Vec<LaneJob> {
         let mut jobs = self.jobs.clone();
-        sorting::unstable(&mut jobs);
+        jobs.sort_unstable();
         jobs
     }
 }

@@ -5,7 +5,6 @@
 use std::fmt::{self, Write};
 
 use rtflash_model::format_ns;
-use rtflash_model::sorting;
 
 mod lanes;
 
@@ -156,7 +155,7 @@ impl Gantt {
     /// The bars in order, narrow neighbours of one job as one box.
     fn boxes(&self, bars: &[ChartBar]) -> Vec<ChartBar> {
         let mut bars = bars.to_vec();
-        sorting::by_key(&mut bars, |bar| bar.start);
+        bars.sort_by_key(|bar| bar.start);
         let mut boxes: Vec<ChartBar> = Vec::new();
         for bar in bars {
             let narrow = self.x(bar.end) - self.x(bar.start) < 4 * PX;
@@ -259,7 +258,7 @@ impl Gantt {
         }
         let mut free = LEFT;
         let mut due: Vec<_> = misses.iter().filter(|miss| shown.contains(&miss.deadline)).collect();
-        sorting::by_key(&mut due, |miss| miss.deadline);
+        due.sort_by_key(|miss| miss.deadline);
         for miss in due {
             let x = self.x(miss.deadline);
             let (left, right, tip) = (Px(x - 5 * PX), Px(x + 5 * PX), Px(y + 14 * PX));

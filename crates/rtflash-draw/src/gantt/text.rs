@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use rtflash_model::format_ns;
-use rtflash_model::sorting;
 
 use super::axis::{TimeAxis, at_most, cell_of, cells};
 use super::lanes::RequestLane;
@@ -79,7 +78,7 @@ impl Gantt {
             line(&format!("too many requests to keep: releases and deadlines of {} are not shown", self.lanes.more));
         }
         let mut misses: Vec<_> = self.misses.iter().collect();
-        sorting::by_key(&mut misses, |miss| (miss.deadline, miss.job));
+        misses.sort_by_key(|miss| (miss.deadline, miss.job));
         for miss in misses.into_iter().take(LISTED) {
             line(&self.describe(miss));
         }

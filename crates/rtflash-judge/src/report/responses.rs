@@ -1,7 +1,7 @@
 //! Response times: exact as long as they are few, and to three digits where they are many.
 
 use hdrhistogram::Histogram;
-use rtflash_model::{Span, sorting};
+use rtflash_model::Span;
 use rtflash_plan::EXACT_RESPONSES;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,7 @@ impl Responses {
 
     /// The shortest first: between clusters, which comes first is the affair of a run's windows.
     pub(super) fn put_into_order(&mut self) {
-        sorting::unstable(&mut self.exact);
+        self.exact.sort_unstable();
     }
 
     pub(super) fn merge(&mut self, other: Responses) {
@@ -111,7 +111,7 @@ impl Responses {
             return Span::from_ns(value.min(self.max));
         }
         let mut sorted = self.exact.clone();
-        sorting::unstable(&mut sorted);
+        sorted.sort_unstable();
         let rank = usize::try_from(rank(sorted.len() as u64)).ok()?;
         sorted.get(rank - 1).copied().and_then(Span::from_ns)
     }

@@ -11,7 +11,6 @@ use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::ids::{ChipId, Id, PerId, TaskId};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
-use crate::sorting;
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
@@ -59,8 +58,8 @@ fn partial<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<
     }
     let gone_tasks = draft.remarks.into_iter().flat_map(|remarks| remarks.gone_tasks).collect();
     let sorted = |mut cluster: Cluster| {
-        sorting::unstable(&mut cluster.chips);
-        sorting::unstable(&mut cluster.tasks);
+        cluster.chips.sort_unstable();
+        cluster.tasks.sort_unstable();
         cluster
     };
     let clusters = draft.clusters.into_iter().map(sorted).collect();

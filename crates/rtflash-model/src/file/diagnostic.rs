@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::invalid::{Invalid, Path};
-use crate::sorting;
 
 /// One thing that is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +89,7 @@ impl Collected {
     }
 
     fn keep_first(&mut self) {
-        sorting::by_key(&mut self.kept, |wrong| (wrong.range.start, wrong.range.end));
+        self.kept.sort_by_key(|wrong| (wrong.range.start, wrong.range.end));
         self.kept.truncate(MAX_KEPT);
     }
 

@@ -1,6 +1,6 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet, sorting};
+use rtflash_model::{Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet};
 
 use super::copies::SharedPages;
 use super::layout::Layout;
@@ -190,7 +190,7 @@ impl Plan {
     /// Sources that are called alike.
     fn refuse_names(&self) -> Result<(), PlanError> {
         let mut names: Vec<&str> = self.sources.iter().map(|source| source.name.as_str()).collect();
-        sorting::unstable(&mut names);
+        names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(PlanError::SameName(pair[0].to_owned())),
             None => Ok(()),

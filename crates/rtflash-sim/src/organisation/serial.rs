@@ -3,7 +3,7 @@
 
 mod steps;
 
-use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, sorting};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId};
 use rtflash_plan::resume::{Resume, resume};
 use rtflash_plan::{Arrival, BlockId, Options, Plan, SourceId};
 use rtflash_trace::{JobId, Observer, Operation, Record};
@@ -207,7 +207,7 @@ impl<O: Observer> ChipPolicy for Serial<'_, O> {
 
     /// Looks at the clusters in which something has happened.
     fn dispatch(&mut self, now: Instant) {
-        sorting::unstable(&mut self.touched);
+        self.touched.sort_unstable();
         self.touched.dedup();
         for place in 0..self.touched.len() {
             self.dispatch_cluster(self.touched[place], now);

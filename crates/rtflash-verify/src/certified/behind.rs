@@ -1,7 +1,6 @@
 //! What pages of a chip with two page registers wait for: docs/analysis.md, Section 13.
 
 use num_rational::BigRational;
-use rtflash_model::sorting;
 
 use super::channels::Neighbour;
 use super::lines::AffineBound;
@@ -34,7 +33,7 @@ impl Processor {
         }
         let of = |it: &Neighbour| Some((it.transfers(length)?, it.chips));
         let mut busy = self.neighbours.iter().map(of).collect::<Option<Vec<_>>>()?;
-        sorting::unstable(&mut busy);
+        busy.sort_unstable();
         let mut before = register.charged - 1;
         let ranked = busy.into_iter().rev().map(|(transfers, chips)| {
             let longer = register.waits(before + chips) - register.waits(before);
@@ -68,7 +67,7 @@ impl Processor {
         }
         let of = |it: &Neighbour| (it.transfers_above(), it.chips);
         let mut busy: Vec<(AffineBound, i128)> = self.neighbours.iter().map(of).collect();
-        sorting::unstable(&mut busy);
+        busy.sort_unstable();
         let mut before = register.charged - 1;
         let ranked = AffineBound::sum(busy.into_iter().rev().map(|(transfers, chips)| {
             let longer = register.waits(before + chips) - register.waits(before);

@@ -4,7 +4,6 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
-use rtflash_model::sorting;
 
 use super::lines::AffineBound;
 use super::numbers::ceil;
@@ -229,7 +228,7 @@ impl Growth {
             .chain(others)
             .map(|(first, step)| (first + ceil((from - first).max(0), step) * step, step))
             .collect();
-        sorting::unstable(&mut sequences);
+        sequences.sort_unstable();
         sequences.dedup();
         Growth { sequences }
     }
@@ -250,7 +249,7 @@ impl Growth {
 /// Lemma 5.
 fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
     let mut deadlines: Vec<i128> = processor.deadlines().collect();
-    sorting::unstable(&mut deadlines);
+    deadlines.sort_unstable();
     deadlines.dedup();
     let mut steps = 0;
     for (position, &from) in deadlines.iter().enumerate() {

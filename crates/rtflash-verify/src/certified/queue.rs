@@ -1,7 +1,6 @@
 //! What chips wait for a bus that serves first come, first served: docs/analysis.md, Section 6.1.
 
 use num_rational::BigRational;
-use rtflash_model::sorting;
 
 use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
@@ -97,7 +96,7 @@ impl ChannelQueue {
             let count = pages.min(other.transfers(length)?);
             counts.push((count, other.chips));
         }
-        sorting::by(&mut counts, |a, b| b.cmp(a));
+        counts.sort_by(|a, b| b.cmp(a));
         let one_by_one = sum(counts.iter().map(|(count, chips)| count.checked_mul(*chips)))?.checked_mul(transfer)?;
         let mut greatest =
             counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count)).chain([0, 0]);
@@ -172,7 +171,7 @@ impl ChannelQueue {
             let line = pages.clone().min(other.transfers_above());
             lines.extend((0..other.chips).map(|_| line.clone()));
         }
-        sorting::by(&mut lines, |a, b| b.cmp(a));
+        lines.sort_by(|a, b| b.cmp(a));
         let less = [self.first, self.saved - self.first].into_iter().chain(std::iter::repeat(0));
         let charged =
             |(line, less): (&AffineBound, i128)| line.times(&BigRational::from_integer((transfer - less).into()));

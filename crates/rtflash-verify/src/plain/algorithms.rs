@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::sorting;
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::{PlainOutcome, PlainProblem, PlainUnplaced, feasible, utilization_of};
@@ -46,7 +45,7 @@ fn order<S: Scalar>(problem: &PlainProblem<'_>) -> Vec<TaskId> {
     let alone: PerId<TaskId, S> =
         problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
     let mut order: Vec<TaskId> = alone.ids().collect();
-    sorting::by(&mut order, |&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
     order
 }
 
@@ -85,7 +84,7 @@ fn best_fit<S: Scalar>(problem: &PlainProblem<'_>, merging: bool) -> PlainOutcom
         best_utilization: total(problem, &clusters[cluster]),
         cluster,
     });
-    clusters.iter_mut().for_each(|cluster| sorting::unstable(&mut cluster.tasks));
+    clusters.iter_mut().for_each(|cluster| cluster.tasks.sort_unstable());
     PlainOutcome { clusters, schedulable: unplaced.is_none(), unplaced }
 }
 
@@ -129,7 +128,7 @@ fn merge<S: Scalar>(problem: &PlainProblem<'_>, clusters: &mut Vec<Cluster>) {
 
 fn union(a: &Cluster, b: &Cluster) -> Cluster {
     let mut chips = [a.chips.as_slice(), &b.chips].concat();
-    sorting::unstable(&mut chips);
+    chips.sort_unstable();
     Cluster { chips, tasks: [a.tasks.as_slice(), &b.tasks].concat() }
 }
 

@@ -1,6 +1,5 @@
 //! Chips for clusters: compact ones on aligned parts of channels, the others on what is left.
 
-use rtflash_model::sorting;
 use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 
 use super::organisations::{DemandHeld, Organisation};
@@ -28,7 +27,7 @@ pub(super) fn place(
     let mut chips_of: Vec<Vec<ChipId>> = vec![Vec::new(); groups.len()];
     let mut compact: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].held.organisation.is_compact()).collect();
-    sorting::by_key(&mut compact, |&group| std::cmp::Reverse(groups[group].size));
+    compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
     for group in compact {
         chips_of[group] = free.take_aligned(groups[group].size)?;
     }
@@ -42,25 +41,25 @@ pub(super) fn place(
         }
         ChipLayout::Balanced => {
             let rates: Vec<f64> = groups.iter().map(|group| transfers_a_second(set, group)).collect();
-            sorting::by(&mut others, |&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
+            others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
             let mut busy = vec![0.0; free.channels.len()];
             for group in others {
                 for _ in 0..groups[group].size {
                     chips_of[group].push(free.take_from_least_loaded(&mut busy, rates[group])?);
                 }
-                sorting::unstable(&mut chips_of[group]);
+                chips_of[group].sort_unstable();
             }
         }
     }
     let named = groups.iter().zip(chips_of).map(|(group, chips)| {
         let mut tasks = group.tasks.clone();
-        sorting::unstable(&mut tasks);
+        tasks.sort_unstable();
         (Cluster { chips, tasks }, Some(group.held.organisation))
     });
     let mut clusters: Vec<(Cluster, Option<Organisation>)> = named.collect();
     let rest = free.channels.concat();
     clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, None)));
-    sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
+    clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
     Some(clusters)
 }
 
@@ -108,7 +107,7 @@ impl Free {
             channel.retain(|chip| !(start.0..start.0 + part).contains(&chip.0));
             taken.extend(run(start));
         }
-        sorting::unstable(&mut taken);
+        taken.sort_unstable();
         (taken.len() == chips as usize).then_some(taken)
     }
 

@@ -4,8 +4,6 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rtflash_model::sorting;
-
 /// Groups that a task is tried in, at most, before it gets more chips.
 const TRIED: usize = 24;
 /// Groups that are made larger for a task, at most.
@@ -146,7 +144,7 @@ impl Greatest {
     }
 
     fn into_positions(mut self, positions: &mut Vec<usize>) {
-        sorting::unstable_by(&mut self.offered, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.offered.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         positions.extend(self.offered.into_iter().take(self.most).map(|(_, position)| position));
     }
 }

@@ -1,6 +1,5 @@
 //! Chips of each channel for each cluster of a partition.
 
-use rtflash_model::sorting;
 use rtflash_model::{ChipId, Cluster, Device, Placement, TaskId};
 use std::rc::Rc;
 
@@ -48,7 +47,7 @@ impl Plans {
     /// busy till then.
     pub(super) fn balance(&mut self, rates: &[f64]) {
         let mut order: Vec<usize> = (0..self.sizes.len()).collect();
-        sorting::by(&mut order, |&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
         let mut busy = vec![0.0f64; self.room.len()];
         for cluster in order {
             for _ in 0..self.sizes[cluster] {
@@ -119,7 +118,7 @@ impl Plans {
         for (next, &room) in next.iter().zip(&self.room) {
             all.extend((*next..*next + room).map(|chip| (Cluster::of([chip], []), free)));
         }
-        sorting::by_key(&mut all, |(cluster, _)| cluster.chips.first().copied());
+        all.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
         all.into_iter().unzip()
     }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_model::sorting;
 use rtflash_model::{Allocation, Placement, Request, Task};
 use rustc_hash::FxHashMap;
 
@@ -45,7 +44,7 @@ pub(super) fn search(search: &mut PartitionTrials<'_>, all: &[Vec<TaskBlock>]) -
     let mean = pages(set.tasks().iter()) / f64::from(set.device().chips());
     let mut refinement = Refinement { search, mean, known: FxHashMap::default() };
     let mut divisions: Vec<Division<'_>> = all.iter().filter_map(|parts| refinement.divided(parts)).collect();
-    sorting::by(&mut divisions, |a, b| a.most.total_cmp(&b.most));
+    divisions.sort_by(|a, b| a.most.total_cmp(&b.most));
     divisions.into_iter().find_map(|division| refinement.refined(division))
 }
 

@@ -2,7 +2,7 @@
 //! hold in one of Algorithm 1's.
 
 use rtflash_analysis::{Rational, WorkBound};
-use rtflash_model::{PerId, TaskId, TaskSet, sorting};
+use rtflash_model::{PerId, TaskId, TaskSet};
 
 use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
@@ -85,7 +85,7 @@ impl Sizes for DemandSizes<'_, '_> {
     fn order(&mut self, alone: &PerId<TaskId, (u32, DemandHeld)>) -> Vec<TaskId> {
         let work = |task: TaskId| alone[task].1.load * f64::from(alone[task].0);
         let mut order: Vec<TaskId> = alone.ids().collect();
-        sorting::by(&mut order, |&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
         order
     }
 
@@ -133,7 +133,7 @@ impl merging::MergingTest for DemandSizes<'_, '_> {
         let loads: PerId<TaskId, Rational> =
             TaskId::first(self.tasks()).map(|task| self.organisations.least_load(&[task], 1)).collect();
         let mut order: Vec<TaskId> = loads.ids().collect();
-        sorting::by(&mut order, |&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
         order
     }
 

@@ -5,7 +5,7 @@ use rtflash_analysis::certified::{
 };
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::{DemandTest, Work};
-use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet, sorting};
+use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
@@ -138,13 +138,13 @@ fn nearest(
 /// The cluster among these that a task comes nearest to fit in.
 fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unfit {
     let short = |mut tried: Tried| {
-        sorting::unstable(&mut tried.others);
+        tried.others.sort_unstable();
         let shortfall =
             shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.organisation, tried.chips);
         (tried, shortfall)
     };
     let mut tried: Vec<(Tried, Shortfall<'_>)> = tried.map(short).collect();
-    sorting::by(&mut tried, |a, b| a.1.order.total_cmp(&b.1.order));
+    tried.sort_by(|a, b| a.1.order.total_cmp(&b.1.order));
     // Only a few tasks are tried in each group, and one of the other groups may hold it after all.
     let failing = tried.iter().find_map(|(tried, shortfall)| Some((tried, shortfall.reason()?)));
     let fails = failing.is_some();

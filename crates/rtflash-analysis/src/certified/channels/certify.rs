@@ -1,6 +1,6 @@
 //! Certificates for clusters on their chips.
 
-use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet, sorting};
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certified::choice::{Choice, choose};
@@ -289,7 +289,7 @@ impl ChannelContention<'_> {
             }
         }
         failing.retain(|&position| !self.data_fit(position) || !self.holds_now(position));
-        sorting::unstable(failing);
+        failing.sort_unstable();
     }
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.

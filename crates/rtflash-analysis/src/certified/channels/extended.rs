@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskId, sorting};
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskId};
 
 use super::{ChannelContention, add_chips};
 use crate::certified::choice::{Choice, largest_server};
@@ -92,7 +92,7 @@ impl<'a> ChannelContention<'a> {
         let members = self.channels_of(position).flat_map(|(_, members)| members).map(|&(cluster, _)| cluster);
         let mut near: Vec<usize> = members.filter(|&cluster| !self.clusters[cluster].tasks.is_empty()).collect();
         near.push(position);
-        sorting::unstable(&mut near);
+        near.sort_unstable();
         near.dedup();
         near
     }

@@ -1,6 +1,6 @@
 //! Who shares a channel with the chips of a cluster, as far as its tests look at that.
 
-use rtflash_model::{Reliance, sorting};
+use rtflash_model::Reliance;
 
 use super::ChannelContention;
 use crate::certified::bus::SharedBus;
@@ -141,7 +141,7 @@ impl ChannelContention<'_> {
             let charged = own + unbounded;
             neighbourhoods.push(Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere: false });
         }
-        sorting::unstable(&mut neighbourhoods);
+        neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
         (bus, neighbourhoods)
     }

@@ -5,7 +5,7 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
+use rtflash_model::{Placement, Reliance, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
@@ -85,7 +85,7 @@ impl TrialAnswers {
         chips: u32,
     ) -> bool {
         // Sums of doubles do not depend on the order of the clusters.
-        sorting::unstable(members);
+        members.sort_unstable();
         let Answers { known, .. } = &*self.0.borrow();
         let own = members.iter().position(|member| member.0 == number).expect("it is on its channel");
         ChannelTest { set, granted, work }.is_too_much(own, members, known, chips)
@@ -99,7 +99,7 @@ impl TrialAnswers {
         members: &mut [NumberedMember],
         chips: u32,
     ) -> bool {
-        sorting::unstable(members);
+        members.sort_unstable();
         let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
         key.clear();
         key.push(chips);

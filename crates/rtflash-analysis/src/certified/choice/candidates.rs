@@ -1,6 +1,6 @@
 //! Deadlines of garbage collection that are worth trying.
 
-use rtflash_model::{Span, sorting};
+use rtflash_model::Span;
 
 use crate::certified::processor::{GcByDeadline, Processor, WriteStream};
 use crate::certified::time::ns;
@@ -38,7 +38,7 @@ pub(super) fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) 
                 at *= ratio;
             }
             steps.dedup();
-            sorting::by_key(&mut steps, |&deadline| deadline.max(even).checked_sub(deadline.min(even)));
+            steps.sort_by_key(|&deadline| deadline.max(even).checked_sub(deadline.min(even)));
             steps
         };
         std::iter::once(level(even)).chain(std::iter::once(()).flat_map(move |()| others()))

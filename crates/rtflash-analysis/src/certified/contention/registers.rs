@@ -2,7 +2,7 @@
 //! 13). A page waits while the next one is sensed, so that only the longest waits count. With
 //! commands (Section 15.1) all of them do.
 
-use rtflash_model::{Span, sorting};
+use rtflash_model::Span;
 
 use super::queue::passes;
 use super::{Activity, ChipSum, Contention, ForeignChip};
@@ -29,7 +29,7 @@ impl Contention {
         let mut N: Vec<(u128, u64)> =
             self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
         N.push((most, self.always));
-        sorting::by(&mut N, |one, other| other.cmp(one));
+        N.sort_by(|one, other| other.cmp(one));
         let (mut ranks, t_b) = (self.ranks(registers), registers.hold());
         N.iter().fold(turns, |sum, &(N_j, chips)| {
             let in_turns = N_j.min(I);
@@ -79,7 +79,7 @@ impl Contention {
             return self.w4_line_told(line, processor, &I);
         }
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
-        sorting::by(&mut neighbours, |one, other| other.rate().total_cmp(&one.rate()));
+        neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
         let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
@@ -136,7 +136,7 @@ impl Contention {
         }
         let busy = |j: &ForeignChip| j.busy(length).min(rate);
         let mut neighbours: Vec<(f64, u64)> = self.neighbours.iter().map(|j| (busy(j), j.chips)).collect();
-        sorting::by(&mut neighbours, |one, other| other.0.total_cmp(&one.0));
+        neighbours.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut ranks = self.ranks(registers);
         let always = ranks(self.always).to_f64() * rate;
         neighbours.iter().fold(always, |sum, &(busy, chips)| sum + ranks(chips).to_f64() * busy)

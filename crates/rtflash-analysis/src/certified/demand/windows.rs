@@ -1,6 +1,6 @@
 //! Requests in the order in which they are due, and the stretches on which blocking is constant.
 
-use rtflash_model::{Span, sorting};
+use rtflash_model::Span;
 
 use super::{Demand, Segment};
 use crate::certified::processor::Processor;
@@ -14,7 +14,7 @@ impl Windows {
         let mut windows: Vec<(Span, usize)> =
             processor.tasks.iter().enumerate().map(|(place, item)| (item.window(), place)).collect();
         // One number, which is compared without a branch.
-        sorting::unstable_by_key(&mut windows, |&(window, place)| u128::from(window.as_ns()) << 64 | place as u128);
+        windows.sort_unstable_by_key(|&(window, place)| u128::from(window.as_ns()) << 64 | place as u128);
         Windows(windows)
     }
 }

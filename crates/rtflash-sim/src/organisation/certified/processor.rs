@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rtflash_ftl::{PaddedPass, PassTerms};
-use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, PerId, sorting};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, PerId};
 use rtflash_plan::{BlockId, Certified, ClusterPlan, ColumnId, JobId, Kind, Options, Plan, SourceId, Victims};
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +129,7 @@ pub(super) struct ProcessorState {
 /// The channels that chips are on, each once.
 fn channels_of(chips: &[ChipId], chips_per_channel: u32) -> Vec<u32> {
     let mut channels: Vec<u32> = chips.iter().map(|chip| chip.0 / chips_per_channel).collect();
-    sorting::unstable(&mut channels);
+    channels.sort_unstable();
     channels.dedup();
     channels
 }

@@ -5,7 +5,7 @@ mod reads;
 mod releases;
 mod steps;
 
-use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, sorting};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId};
 use rtflash_plan::resume::{Resume, resume};
 use rtflash_plan::{Arrival, BlockId, ColumnId, Options, Plan, SourceId};
 use rtflash_trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation};
@@ -159,7 +159,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let reads = WaitingReads::new(logical_pages);
         let members = clusters.iter().map(|cluster| {
             let mut chips = cluster.chips.as_slice().to_vec();
-            sorting::unstable(&mut chips);
+            chips.sort_unstable();
             chips
         });
         let members = members.collect();
@@ -305,7 +305,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
     /// Looks at the idle chips of all clusters in which something has happened.
     fn dispatch(&mut self, now: Instant) {
         if self.touched.len() > 1 {
-            sorting::unstable(&mut self.touched);
+            self.touched.sort_unstable();
         }
         let mut next = 0;
         while let Some(&cluster) = self.touched.get(next) {
