@@ -103,8 +103,8 @@ fn an_interrupted_run_leaves_its_trace() {
         // The answer says how to judge it.
         let answer = json(&output);
         let note = answer["notes"].as_array().and_then(|notes| notes.last()).and_then(Value::as_str).expect("a note");
-        let call = note.split('`').nth(1).and_then(|call| call.strip_prefix("check ")).expect("a call");
-        let call = format!("check {set} {options} --format json {call}");
+        let call = note.split('`').nth(1).and_then(|call| call.strip_prefix("rtflash ")).expect("a call");
+        let call = format!("{call} --format json");
         let judged = rtflash(&call.split_whitespace().collect::<Vec<_>>());
         assert_eq!(judged.json()["duration_ns"], ran, "{note}");
         for field in ["verdict", "requests", "gc", "jobs", "operations"] {

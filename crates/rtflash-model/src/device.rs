@@ -95,6 +95,8 @@ pub struct Device {
     program: OnChip,
     valid_pages_bound: u32,
     gc_pass: Span,
+    /// Whether it was described as a sealed profile with other fields.
+    pub(crate) from_sealed: bool,
 }
 
 impl Shortest {
@@ -147,7 +149,9 @@ impl Device {
             );
         }
         match (wrong.is_empty(), gc_pass) {
-            (true, Some(gc_pass)) => Ok(Device { spec, read, program, valid_pages_bound: bound, gc_pass }),
+            (true, Some(gc_pass)) => {
+                Ok(Device { spec, read, program, valid_pages_bound: bound, gc_pass, from_sealed: false })
+            }
             _ => Err(wrong),
         }
     }

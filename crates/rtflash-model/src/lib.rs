@@ -41,7 +41,6 @@ pub use serde;
 mod allocation;
 mod capped;
 mod certificate;
-mod cursor;
 mod device;
 mod file;
 pub mod generate;
@@ -53,7 +52,6 @@ pub mod reading {
     //! How files are read: values with their places in the text, and all that is wrong with them.
     //! For readers of other files.
 
-    pub use crate::cursor::Cursor;
     pub use crate::file::{Change, ChangeError, JsonKind, Place, Reader, Slot, nearest, parse_bytes, quote, quoted};
 }
 
@@ -65,7 +63,6 @@ mod space;
 mod task;
 mod task_set;
 mod time;
-mod words;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use capped::capped;

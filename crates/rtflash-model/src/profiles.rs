@@ -39,8 +39,14 @@ impl Device {
         Some(Device::new(profile.spec()).expect("profiles are devices"))
     }
 
-    /// Whether this is a drive that nobody can reprogram: it has the geometry and the times of a
-    /// profile that is sealed, whatever else is stated of it.
+    /// The device as one that was described by this sealed profile.
+    pub(crate) fn sealed(mut self) -> Device {
+        self.from_sealed = true;
+        self
+    }
+
+    /// Whether its user cannot reprogram the drive: it was described by a sealed profile with any
+    /// other fields, or has the geometry and the times of one.
     pub fn is_sealed(&self) -> bool {
         let alike = |spec: &DeviceSpec| {
             let counts = [spec.chips, spec.chips_per_channel, spec.blocks_per_chip, spec.pages_per_block];
@@ -48,7 +54,7 @@ impl Device {
             (counts, spec.page_size, times, spec.shortest)
         };
         let this = alike(&self.spec());
-        PROFILES.iter().any(|profile| profile.sealed && alike(&profile.spec()) == this)
+        self.from_sealed || PROFILES.iter().any(|profile| profile.sealed && alike(&profile.spec()) == this)
     }
 }
 
@@ -217,7 +223,9 @@ mod tests {
             assert_eq!(of(", \"chips\": 3").has_typical_times(), device.has_typical_times());
             assert!(!of(", \"times\": \"maximum\"").has_typical_times());
             assert!(of(", \"times\": \"typical\"").has_typical_times());
-            assert_eq!(of(", \"logical_ratio\": 0.5").is_sealed(), profile.name == "emmc-64gb-mlc");
+            for fields in [", \"logical_ratio\": 0.5", ", \"chips\": 4"] {
+                assert_eq!(of(fields).is_sealed(), profile.name == "emmc-64gb-mlc", "{fields}");
+            }
         }
     }
 

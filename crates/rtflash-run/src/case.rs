@@ -211,11 +211,6 @@ pub fn execute_watched(
 ) -> Result<Executed, NotRun> {
     execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
         let observe = |group: &[ClusterId]| observer(plan, options, group);
-        if cfg!(target_family = "wasm") {
-            // A page in a browser has to be small: there is one way to run.
-            let mut nobody = |_: &Plan, _: &Record| Ok(());
-            return traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch);
-        }
         match (sink, watch) {
             (None, None) => Ok(run(plan, options, servers, observe)?.into()),
             (None, watch) => run_in_windows(plan, options, servers, watch, None),

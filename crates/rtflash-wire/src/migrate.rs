@@ -2,18 +2,24 @@
 
 use rtflash_alloc::admission::RunningDevice;
 use rtflash_alloc::migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove};
+use rtflash_analysis::Analysis;
 use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::admit::{AddedTask, LeftOutAnswer, RunningCluster, ServedStream};
 use crate::parts::{Text, chip_numbers, task_name, task_names};
+use crate::verdicts::{Verdict, Verdicts};
 
 /// What `rtflash migrate --format json` prints, on one line. It can be read as an allocation.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MigrateAnswer<'a> {
     /// Whether a way was found. False is no proof that there is none.
     pub found: bool,
+    /// Theorem 1's verdict on the set, and whether its deadlines are guaranteed on the way and in
+    /// the end.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis by whose certificates the device runs.
     pub analysis: Text<'a>,
     /// Servers that get no more jobs before the first stage begins; null where all go on.
@@ -172,10 +178,16 @@ impl<'a> MissingCluster<'a> {
 
 impl<'a> MigrateAnswer<'a> {
     /// A way that was found.
-    pub fn found(set: &'a TaskSet, analysis: &'a str, old: &RunningDevice, migration: &Migration) -> MigrateAnswer<'a> {
+    pub fn found(
+        set: &'a TaskSet,
+        analysis: &'static dyn Analysis,
+        old: &RunningDevice,
+        migration: &Migration,
+    ) -> MigrateAnswer<'a> {
         MigrateAnswer {
             found: true,
-            analysis: analysis.into(),
+            verdicts: Verdicts::of(set, analysis, &Verdict::YES),
+            analysis: analysis.name().into(),
             left_out: migration.left_out.as_ref().map(|of| LeftOutAnswer::new(old, of)),
             unserved: None,
             within_ns: migration.within().map(Span::as_ns),

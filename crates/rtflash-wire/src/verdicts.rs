@@ -284,7 +284,10 @@ impl Verdicts {
                 "checks can fail: this run keeps no certificates, and Theorem 1 does not guarantee this device: \
                  `--analysis sound` does"
             }
-            _ => "checks can fail: Theorem 1 does not guarantee this device: `--analysis sound` does",
+            VerdictWord::WithOtherClusters => {
+                "checks can fail: Theorem 1 does not guarantee this device: `--analysis sound` does"
+            }
+            _ => "checks can fail: Theorem 1 does not guarantee this device",
         };
         (self.theorem.verdict == VerdictWord::Yes && has_tasks).then_some(why)
     }

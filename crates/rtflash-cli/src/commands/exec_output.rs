@@ -9,7 +9,7 @@ use rtflash_plan::Plan;
 use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
-use crate::args::ExecArgs;
+use crate::args::{DispatchArg, ExecArgs};
 use crate::whole::{self, WholeFile};
 use crate::{CommandFailure, report};
 
@@ -28,6 +28,9 @@ pub struct Wanted {
     figure: Option<(PathBuf, Option<PngWriter>)>,
     /// A report, and when the stretch in it ends where none is asked for.
     report: Option<PathBuf>,
+    /// The words of `check` that judge the trace, but for the length of the run; empty without a
+    /// trace, and if no words of `check` name the allocation.
+    judge: Vec<String>,
 }
 
 /// What makes PNG of SVG. It is passed on by whoever has it, so that a program that does not brings
@@ -40,6 +43,28 @@ pub const PNG: Option<PngWriter> = Some(|svg| rtflash_draw::png(svg).map_err(|er
 /// The command's own, where it has one.
 #[cfg(not(feature = "pictures"))]
 pub const PNG: Option<PngWriter> = None;
+
+/// The words of `check` that judge the trace of such a run. Chips that `--spread` gives away are
+/// in no allocation that `check` finds.
+fn judge(args: &ExecArgs) -> Vec<String> {
+    let Some(trace) = args.trace.as_deref().filter(|_| !args.spread) else { return Vec::new() };
+    let mut words = vec!["rtflash".to_owned(), "check".to_owned(), args.file.display().to_string()];
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    args.set.changes.iter().for_each(|change| add("--set", change.argument()));
+    if let Some(allocation) = &args.allocation {
+        add("--allocation", allocation.display().to_string());
+    }
+    if let Some(algorithm) = &args.algorithm.algorithm {
+        add("--algorithm", algorithm.clone());
+    }
+    add("--analysis", args.analysis.analysis.clone());
+    add("--rely-on", args.rely_on.granted().name().to_owned());
+    if args.dispatch == DispatchArg::Parallel {
+        add("--dispatch", "parallel".to_owned());
+    }
+    add("--trace", trace.display().to_string());
+    words
+}
 
 impl Wanted {
     /// What the user asked for, where figures can be PNG with `png`.
@@ -70,6 +95,7 @@ impl Wanted {
             gantt: args.gantt.as_deref().map(stretch).transpose()?,
             figure: figure.transpose()?,
             report: report::place(args.report.as_deref())?,
+            judge: judge(args),
         })
     }
 
@@ -81,9 +107,9 @@ impl Wanted {
 
     /// How `check` judges the trace of a run that was stopped: the trace states the whole length.
     pub fn judged_until(&self, stopped: Instant) -> Option<String> {
-        let (path, _) = self.trace.as_ref().filter(|(_, format)| *format == TraceFormat::JsonLines)?;
-        let (trace, ran) = (path.display(), format_ns(stopped.as_ns()));
-        Some(format!("the run was stopped: `check --trace {trace} --duration {ran}` judges its trace"))
+        self.trace.as_ref().filter(|(_, format)| *format == TraceFormat::JsonLines && !self.judge.is_empty())?;
+        let words = [&self.judge[..], &["--duration".to_owned(), format_ns(stopped.as_ns())]].concat();
+        Some(format!("the run was stopped: `{}` judges its trace", report::command::line(&words)))
     }
 
     /// When the stretch that is drawn begins.

@@ -2,11 +2,11 @@
 
 use rtflash_alloc::admission::RunningDevice;
 use rtflash_alloc::migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate};
-use rtflash_analysis::Work;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};
-use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution};
+use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution, Verdict, Verdicts};
 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export, typical_times};
@@ -48,7 +48,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
     let (answer, status) = match migrate(set, old, new, options, &Work::new()) {
         Ok(mut migration) => {
             migration.running = migration.running.tightened(set, test.rely_on, &Work::new());
-            let mut answer = MigrateAnswer::found(set, analysis.name(), old, &migration);
+            let mut answer = MigrateAnswer::found(set, analysis, old, &migration);
             let RunningDevice { clusters, certificates, .. } = &migration.running;
             let mut kinds = clusters.iter().zip(certificates).filter(|(cluster, _)| !cluster.tasks.is_empty());
             let is_its_own = kinds.all(|(_, certificate)| test.verified().contains(&certificate.placement));
@@ -56,12 +56,10 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
             let passes = !args.run || executed(set, &migration, &mut answer)?;
             (answer, Status::of(Some(passes)))
         }
-        Err(MigrationRefusal::NoWay(_, missing)) => {
-            (not_found(set, analysis.name(), old, new, &missing), Status::CannotTell)
-        }
+        Err(MigrationRefusal::NoWay(_, missing)) => (not_found(set, analysis, old, new, &missing), Status::CannotTell),
         Err(MigrationRefusal::Stream(number, refusal)) => {
             let unserved = Some(ServedStream::new(&set.jobs()[number], Err(refusal)));
-            let answer = not_found(set, analysis.name(), old, new, &[]);
+            let answer = not_found(set, analysis, old, new, &[]);
             (MigrateAnswer { unserved, ..answer }, Status::CannotTell)
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
@@ -91,7 +89,7 @@ fn says(set: &TaskSet, names: &[String], analysis: &str, refusal: &MigrationRefu
 /// The answer where no way was found.
 fn not_found<'a>(
     set: &'a TaskSet,
-    analysis: &'a str,
+    analysis: &'static dyn Analysis,
     old: &RunningDevice,
     new: &RunningDevice,
     missing: &[(ClusterId, StageRefusal)],
@@ -100,7 +98,8 @@ fn not_found<'a>(
         |&(at, refusal): &(ClusterId, StageRefusal)| MissingCluster::new(set, at, &new.clusters[at.index()], refusal);
     MigrateAnswer {
         found: false,
-        analysis: analysis.into(),
+        verdicts: Verdicts::of(set, analysis, &Verdict::cannot_tell("no way was found")),
+        analysis: analysis.name().into(),
         left_out: None,
         unserved: None,
         within_ns: None,

@@ -7,7 +7,7 @@ use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTas
 
 use super::admit_text::{left_out, running, stream};
 use super::numbers::{chips, count, names, plain, separated, time, volume};
-use super::{OnDevice, Render, data};
+use super::{OnDevice, Render, data, verdicts};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 impl Render for OnDevice<'_, MigrateAnswer<'_>> {
@@ -19,13 +19,15 @@ impl Render for OnDevice<'_, MigrateAnswer<'_>> {
             if let Some(of) = &this.unserved {
                 missing += &stream(of);
             }
-            return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
+            let headline = verdicts::text(&this.verdicts);
+            return format!("{headline}{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
         }
         // A task that first moves aside moves twice.
         let moves = this.stages.iter().flat_map(|stage| &stage.moves);
         let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
         let within = this.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
-        let mut text = match moved {
+        let mut text = verdicts::text(&this.verdicts);
+        text += &match moved {
             0 => format!("{}: its tasks run on these chips already {by}\n", paint(GREEN, "found")),
             _ => format!(
                 "{}: {} to move, in {}, within {within} {by}\n",

@@ -1,7 +1,7 @@
 //! Reports: what `--report FILE` writes, as pages of `rtflash_draw::page`. A file for each command.
 
 mod cells;
-mod command;
+pub mod command;
 mod exec;
 mod experiment;
 mod host;

@@ -113,6 +113,18 @@ impl fmt::Display for Change {
 }
 
 impl Change {
+    /// The change as a command takes it, such as `device.chips=8`.
+    pub fn argument(&self) -> String {
+        let step = |(at, way): (usize, &Way)| match way {
+            Way::Name(name) if name.contains('.') => format!("[{name}]"),
+            Way::Name(name) if at == 0 => name.clone(),
+            Way::Name(name) => format!(".{name}"),
+            Way::Number(number) => format!("[{number}]"),
+        };
+        let path: String = self.steps.iter().enumerate().map(step).collect();
+        format!("{path}={}", self.value)
+    }
+
     /// The text of a JSON value with this field changed. A text that is no JSON comes back as it
     /// is: its reader says what is wrong.
     ///

@@ -60,10 +60,11 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     let slots: [Slot<'_>; COUNT] = reader.object(raw, place, &known)?;
     let [base, fields @ ..] = slots;
     let base = base.or_null();
-    let defaults = match base {
-        Slot::Given(name) => profile(reader, name, &place.key("profile")).map(|device| device.spec()),
+    let base_device = match base {
+        Slot::Given(name) => profile(reader, name, &place.key("profile")),
         _ => None,
     };
+    let defaults = base_device.map(|device| device.spec());
     let fields = if base == Slot::Absent { fields } else { fields.map(Slot::or_null) };
     let (mut fields, names) = by_our_names(reader, place, fields);
     fields[NEEDED..].iter_mut().for_each(|optional| *optional = optional.or_null());
@@ -75,7 +76,9 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     }
     let is_unknown = |field: &str| unknown.contains(&field);
     match Device::new(spec) {
-        Ok(device) if reader.faults() == before => Some(device),
+        Ok(device) if reader.faults() == before => {
+            Some(if base_device.is_some_and(|base| base.is_sealed()) { device.sealed() } else { device })
+        }
         Ok(_) => None,
         Err(wrong) => {
             let doubtful = |invalid: &Invalid| match invalid.path.steps() {

@@ -6,6 +6,7 @@
 mod allocation;
 mod alternatives;
 mod change;
+mod derived;
 mod device;
 mod diagnostic;
 mod job;
@@ -19,7 +20,6 @@ mod scan;
 mod set;
 mod stream;
 mod tree;
-mod usual;
 mod wire;
 mod write;
 

@@ -7,7 +7,7 @@ use crate::ratio::{LogicalRatio, RatioError};
 use crate::time::{Span, TimeError, parse_ns};
 
 /// A time with its unit.
-fn span(text: &str) -> Result<Span, TimeError> {
+pub(super) fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
 }
 

@@ -1,7 +1,5 @@
 //! Where a JSON value ends: a count of brackets that goes on where it stopped when more bytes come.
 
-use crate::words::{before_mark, eight, equal, front};
-
 /// A frame, scanned up to the position `at` of a buffer.
 #[derive(Debug)]
 pub(super) struct Scan {
@@ -63,21 +61,16 @@ impl Scan {
             };
         }
         while self.at < buffer.len() {
-            let (word, count) = front(&buffer[self.at..]);
-            let mut marks = marks(word);
-            while marks != 0 {
-                let here = self.at + before_mark(marks);
-                marks &= marks - 1;
-                if let Some(end) = self.step(buffer, here, distrust) {
-                    return end;
-                }
+            let here = self.at;
+            self.at += 1;
+            if let Some(end) = self.step(buffer, here, distrust) {
+                return end;
             }
-            self.at += count;
         }
         End::Beyond
     }
 
-    /// What follows from a byte that is marked.
+    /// Takes one byte.
     #[inline]
     fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
         match buffer[here] {
@@ -112,15 +105,6 @@ impl Scan {
         let previous = before[self.start..].iter().rfind(|byte| !is_space(**byte));
         matches!(previous, Some(b',' | b':' | b'['))
     }
-}
-
-/// Marks the bytes that may change anything.
-#[inline]
-fn marks(word: u64) -> u64 {
-    // The two of each kind of bracket differ in a single bit.
-    let brackets = word | eight(b'{' ^ b'[');
-    let brackets = equal(brackets, b'{') | equal(brackets, b'}');
-    brackets | equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
 }
 
 /// Whether JSON allows this byte between its parts.

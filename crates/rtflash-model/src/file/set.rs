@@ -1,5 +1,6 @@
 //! Task-set files: a device, real-time tasks, and jobs that are not real-time.
 
+use super::derived;
 use super::device::device;
 use super::diagnostic::Diagnostics;
 use super::job::{job, name, stand_in_name};
@@ -8,7 +9,6 @@ use super::place::{Place, Slot};
 use super::reader::Reader;
 use super::request::{Amount, SHORTEST, amount, request};
 use super::tree::JsonKind;
-use super::usual;
 use crate::invalid::{Invalid, PathStep};
 use crate::task::{Request, Task};
 use crate::task_set::{TaskSet, faults};
@@ -30,8 +30,8 @@ pub struct TaskSetFile {
 /// # Errors
 /// All that is wrong with it.
 pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
-    match usual::task_set(text) {
-        Some((set, meta)) => Ok(TaskSetFile { set, meta }),
+    match derived::task_set(text) {
+        Some(file) => Ok(file),
         None => read_thoroughly(text),
     }
 }

@@ -7,7 +7,7 @@ mod scalars;
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::alternatives;
@@ -48,7 +48,7 @@ pub(super) enum DeviceWire {
 pub(super) struct ProfileName(pub(super) &'static str);
 
 /// A real-time I/O task, with a read request, a write request, or both.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Task", deny_unknown_fields)]
 #[schemars(transform = alternatives::task)]
 #[schemars(extend("anyOf" = [
@@ -74,7 +74,7 @@ pub(super) struct TaskWire<'a> {
 
 /// So many pages every period, each request due a deadline after its nominal arrival. Two of amount
 /// (`pages` or `size`), period (`period` or `every`) and `rate` are given.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Request", deny_unknown_fields)]
 #[schemars(transform = alternatives::request)]
 pub(super) struct RequestWire {
@@ -97,12 +97,10 @@ pub(super) struct RequestWire {
 }
 
 /// Which pages a request reads or writes.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Access", rename_all = "lowercase")]
 pub(super) enum AccessWire {
     /// Any pages of the task's data.
-    // Only read, never written: it is what is left out.
-    #[allow(dead_code)]
     Random,
     /// Consecutive pages of the task's own range, from anywhere.
     Sequential,

@@ -2,12 +2,12 @@
 
 mod accepted;
 mod arbitrary;
+mod derived;
 mod drawn;
 mod refused;
 mod refused_allocations;
 mod round_trip;
 mod stream;
-mod usual;
 
 use crate::file::Diagnostics;
 

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
 use serde::ser::{Error, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{AnswerFormat, ProfileName};
+use crate::file::scalar::span;
 use crate::profiles::PROFILES;
 use crate::ratio::LogicalRatio;
 use crate::time::{Instant, Span};
@@ -46,6 +48,13 @@ impl Serialize for LongerThanZero {
     }
 }
 
+impl<'de> Deserialize<'de> for LongerThanZero {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Duration(time) = Duration::deserialize(deserializer)?;
+        (time > Span::ZERO).then_some(LongerThanZero(time)).ok_or_else(|| de::Error::custom("a time of zero"))
+    }
+}
+
 impl Serialize for TimeOrShare {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
@@ -55,6 +64,12 @@ impl Serialize for TimeOrShare {
 impl Serialize for Duration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        span(<&str>::deserialize(deserializer)?).map(Duration).map_err(de::Error::custom)
     }
 }
 

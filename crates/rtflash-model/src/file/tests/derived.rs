@@ -1,10 +1,10 @@
-//! The reader of the usual form against the thorough one.
+//! The reader by serde against the one with carets.
 
 use proptest::prelude::*;
 
 use super::GOOD;
-use crate::file::set::read_thoroughly;
-use crate::file::usual;
+use crate::file::derived;
+use crate::file::set::{TaskSetFile, read_thoroughly};
 
 const LINES: [&str; 4] = [
     r#"{"device":"dgist-2021","tasks":[{"name":"t1","read":{"pages":87,"period":"437.850179ms"},"write":{"pages":2,"period":"1s"}},{"name":"é","read":{"pages":21,"period":"457.027379ms"}}],"meta":{"utilization":0.1,"index":0}}"#,
@@ -13,9 +13,9 @@ const LINES: [&str; 4] = [
     GOOD,
 ];
 
-/// Whether a text is of the usual form. What is, is read as the thorough reader reads it.
-fn is_usual(text: &str) -> bool {
-    let Some((set, meta)) = usual::task_set(text) else { return false };
+/// Whether serde reads a text. What it reads, the reader with carets reads alike.
+fn is_read(text: &str) -> bool {
+    let Some(TaskSetFile { set, meta }) = derived::task_set(text) else { return false };
     let file = read_thoroughly(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
     assert_eq!(
         (&file.set, file.meta.as_deref().map(|raw| raw.get())),
@@ -26,9 +26,9 @@ fn is_usual(text: &str) -> bool {
 }
 
 #[test]
-fn usual_texts_are_read_and_others_left() {
-    assert!(LINES.into_iter().all(is_usual));
-    assert!(is_usual(r#"{"device":"dgist-2021","tasks":[]}"#));
+fn right_texts_are_read_and_others_left() {
+    assert!(LINES.into_iter().all(is_read));
+    assert!(is_read(r#"{"device":"dgist-2021","tasks":[]}"#));
     let line = LINES[0];
     for (old, new) in [
         // Left to the other reader.
@@ -57,7 +57,7 @@ fn usual_texts_are_read_and_others_left() {
         (",\"meta\"", ",\"jobs\":{},\"meta\""),
     ] {
         assert!(line.contains(old));
-        assert!(!is_usual(&line.replace(old, new)), "{new}");
+        assert!(!is_read(&line.replace(old, new)), "{new}");
     }
 }
 
@@ -74,14 +74,14 @@ proptest! {
             bytes.splice(at..end, bit);
         }
         if let Ok(text) = std::str::from_utf8(&bytes) {
-            is_usual(text);
+            is_read(text);
         }
     }
 
     #[test]
     fn both_readers_read_tasks_of_any_fields_alike(tasks in proptest::collection::vec(task(), 0..4), space in "[ \n]?") {
         let tasks = tasks.join(&format!(",{space}"));
-        is_usual(&format!(r#"{{"device":"dgist-2021","tasks":[{tasks}]{space}}}"#));
+        is_read(&format!(r#"{{"device":"dgist-2021","tasks":[{tasks}]{space}}}"#));
     }
 }
 
