@@ -189,6 +189,13 @@ fn a_bad_line_does_not_stop_a_batch() {
             assert!(run.stderr.contains(&format!("<stdin>:{}:", bad + 1)), "{}", run.stderr);
         }
     }
+    // A file of another kind has a hundred thousand lines that are wrong: the first hundred do.
+    for (bad, left_out) in [(100, None), (300, Some("… and 200 more values of the stream are wrong"))] {
+        let run = rtflash_with_input(&["size", "-"], format!("{{]\n{good}\n").repeat(bad).as_bytes());
+        assert_eq!((run.status, run.stderr.matches("error: ").count()), (2, 100), "{}", run.stderr);
+        let last = run.stderr.lines().last().filter(|line| line.starts_with('…'));
+        assert_eq!((last, run.stdout.matches("Theorem 1 (Kim").count()), (left_out, bad));
+    }
     // Cannot tell, no, yes: 3 is worse than 1.
     let many: Vec<String> =
         (0..17).map(|n| format!(r#"{{"name":"t{n}","read":{{"pages":1,"period":"1s"}}}}"#)).collect();

@@ -196,6 +196,11 @@ fn every_answer_begins_with_two_verdicts() {
         let exec = rtflash(&["exec", set, "--duration", "100ms"]).stdout;
         assert_eq!(exec.lines().nth(2), Some(format!("checks can fail: {with}{why}").as_str()), "{exec}");
     }
+    // A device with typical times has no guarantee to advise.
+    let typical = ["--set", "device.times=typical", "--duration", "100ms"];
+    let exec = rtflash(&[&["exec", "tasksets/case-study.json"], &typical[..]].concat()).stdout;
+    let why = "checks can fail: Theorem 1 does not guarantee this device";
+    assert_eq!(exec.lines().nth(2), Some(why), "{exec}");
     // In a stream each answer has its line.
     let stream =
         rtflash_with_input(&["alloc", "-"], "{\"device\": \"dgist-2021\", \"tasks\": []}\n".repeat(2).as_bytes())

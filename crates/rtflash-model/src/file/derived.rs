@@ -10,7 +10,6 @@ use super::job::job;
 use super::meta::MetaJson;
 use super::place::Place;
 use super::reader::Reader;
-use super::set::TaskSetFile;
 use super::wire::{AccessWire, RequestWire, TaskWire};
 use crate::task::{Access, Job, Request, Task};
 use crate::task_set::TaskSet;
@@ -27,14 +26,15 @@ struct TaskSetText<'t> {
     meta: Option<&'t RawValue>,
 }
 
-/// The task set that a text holds; `None` where the reader with carets has to take it.
-pub(super) fn task_set(text: &str) -> Option<TaskSetFile> {
+/// The task set that a text holds, and its field `meta`; `None` where the reader with carets has to
+/// take it.
+pub(super) fn task_set(text: &str) -> Option<(TaskSet, Option<MetaJson>)> {
     let TaskSetText { device: raw, tasks, jobs: raw_jobs, meta } = serde_json::from_str(text).ok()?;
     let device = device(&mut Reader::of(text), raw.get(), &Place::Root)?;
     let tasks: Option<Vec<Task>> = tasks.into_iter().map(task).collect();
     let jobs = raw_jobs.map_or(Some(Vec::new()), |raw| jobs(text, raw, device.page_size()))?;
     let set = TaskSet::new(device, tasks?, jobs).ok()?;
-    Some(TaskSetFile { set, meta: meta.and_then(MetaJson::from_raw) })
+    Some((set, meta.and_then(MetaJson::from_raw)))
 }
 
 fn jobs(text: &str, raw: &RawValue, page_size: u32) -> Option<Vec<Job>> {

@@ -31,7 +31,7 @@ pub struct TaskSetFile {
 /// All that is wrong with it.
 pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
     match derived::task_set(text) {
-        Some(file) => Ok(file),
+        Some((set, meta)) => Ok(TaskSetFile { set, meta }),
         None => read_thoroughly(text),
     }
 }

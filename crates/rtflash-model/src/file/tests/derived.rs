@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::GOOD;
 use crate::file::derived;
-use crate::file::set::{TaskSetFile, read_thoroughly};
+use crate::file::set::read_thoroughly;
 
 const LINES: [&str; 4] = [
     r#"{"device":"dgist-2021","tasks":[{"name":"t1","read":{"pages":87,"period":"437.850179ms"},"write":{"pages":2,"period":"1s"}},{"name":"é","read":{"pages":21,"period":"457.027379ms"}}],"meta":{"utilization":0.1,"index":0}}"#,
@@ -15,7 +15,7 @@ const LINES: [&str; 4] = [
 
 /// Whether serde reads a text. What it reads, the reader with carets reads alike.
 fn is_read(text: &str) -> bool {
-    let Some(TaskSetFile { set, meta }) = derived::task_set(text) else { return false };
+    let Some((set, meta)) = derived::task_set(text) else { return false };
     let file = read_thoroughly(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
     assert_eq!(
         (&file.set, file.meta.as_deref().map(|raw| raw.get())),
