@@ -1,4 +1,4 @@
-//! Claims of paper 003, with what was published.
+//! Claims of Koshiba et al., with what was published.
 
 use rtflash::host::Op::{self, Read, Write};
 use rtflash::host::SchedulerSettings;

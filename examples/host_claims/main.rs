@@ -1,4 +1,4 @@
-//! The claims of papers 000, 001, 003 and 004 beside ours: the tables in `docs/host-claims.md`.
+//! The claims of four papers on host schedulers beside ours: the tables in `docs/host-claims.md`.
 //!
 //! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim
 //! does not hold that has to.
@@ -12,11 +12,11 @@ use rtflash::host::run::{HostRunError, HostSetup, read_setup};
 
 mod claim;
 mod claims;
+mod kim;
+mod koshiba;
 pub mod orders;
-pub mod paper000;
-mod paper001;
-mod paper003;
-mod paper004;
+mod park;
+pub mod park_lee;
 mod run;
 mod table3;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         io::Write::write_all(&mut io::stdout(), table(&all, &answers).as_bytes()).map_err(|error| error.to_string())?;
         let first = all.claims.iter().all(|claim| claim.kind != Kind::Must || holds(claim, &answers) == Some(true));
         // Many I/Os a second: a quarter of that is enough.
-        let (text, second) = paper000::report(seconds.div_ceil(4), &SEEDS)?;
+        let (text, second) = park_lee::report(seconds.div_ceil(4), &SEEDS)?;
         io::Write::write_all(&mut io::stdout(), format!("\n{text}").as_bytes()).map_err(|error| error.to_string())?;
         let (text, orders) = orders::report(&SEEDS)?;
         io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How long each run of paper 003 is, behind a second of warm-up.
+/// How long each run of Koshiba et al. is, behind a second of warm-up.
 fn seconds(mut arguments: impl Iterator<Item = String>) -> Result<u32, String> {
     let mut seconds = 20;
     while let Some(argument) = arguments.next() {

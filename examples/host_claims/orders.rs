@@ -6,7 +6,7 @@ use std::fs;
 use rayon::prelude::*;
 use rtflash::host::run::{HostRunError, Scenario, read_scenario, run};
 
-use super::{paper001, paper003, paper004};
+use super::{kim, koshiba, park};
 
 /// What a run says.
 #[derive(Debug, Clone, Copy)]
@@ -190,9 +190,10 @@ pub fn scenario(name: &str) -> Result<Scenario, String> {
     read_scenario(&text, None).map_err(|problems| format!("{path}: {problems:?}"))
 }
 
-/// The claims of paper 003 on queries, and those of papers 001 and 004, setting by setting.
+/// The claims of Koshiba et al. on queries, and those of Park et al. (2018) and Kim et al. (2020),
+/// setting by setting.
 pub fn all() -> Result<Vec<Orders>, String> {
-    Ok([paper003::orders()?, paper001::orders()?, paper004::orders()?].concat())
+    Ok([koshiba::orders()?, park::orders()?, kim::orders()?].concat())
 }
 
 /// Their table, and whether all that is asked holds.

@@ -1,4 +1,4 @@
-//! Two jobs in front of the device of paper 003: one synchronous and real-time, one in the
+//! Two jobs in front of the device of Koshiba et al.: one synchronous and real-time, one in the
 //! background.
 
 use rtflash::host::run::{HostRunError, HostSetup, Job, JobPattern, JobReleases, Scenario, run};

@@ -1,4 +1,4 @@
-//! Table 3 of paper 003, and which of its numbers the constants of the device were fitted on.
+//! Table 3 of Koshiba et al., and which of its numbers the constants of the device were fitted on.
 
 /// A row: by a scheduler, and the longest request.
 #[derive(Debug, Clone, Copy)]

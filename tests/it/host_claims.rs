@@ -4,7 +4,7 @@
 #[path = "../../examples/host_claims/main.rs"]
 mod example;
 
-use example::paper000::{Answers, Bound, Column, Drives, claims};
+use example::park_lee::{Answers, Bound, Column, Drives, claims};
 use example::{Claims, Kind, answers, holds, orders, profile};
 use rtflash::host::SchedulerSettings;
 use rtflash::host::run::{Scenario, run};
@@ -45,9 +45,10 @@ fn the_page_has_these_claims() {
     assert_eq!(all.claims.iter().filter(|claim| claim.is_fitted).count(), 11);
 }
 
-/// Three points of each of six curves of paper 000, with one seed, and the claims that they decide.
+/// Three points of each of six curves of Park and Lee (2021), with one seed, and the claims that
+/// they decide.
 #[test]
-fn what_must_hold_of_paper_000_does() {
+fn what_must_hold_of_park_and_lee_does() {
     use Column::{FullRandomWrite, FullSequentialWrite, RandomRead, RandomWrite, SequentialRead, SequentialWrite};
     let some: [Bound; 3] = [Some(1), Some(2), None];
     let mut which: Vec<(Column, Bound)> = Vec::new();
@@ -67,7 +68,7 @@ fn what_must_hold_of_paper_000_does() {
 }
 
 #[test]
-fn the_page_has_the_claims_of_paper_000() {
+fn the_page_has_the_claims_of_park_and_lee() {
     let rows = rows(include_str!("../../docs/host-claims.md"), "| Fig. 4a ");
     let begins: Vec<String> = claims().iter().map(|claim| example::beginning(claim, claim.unit())).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.

@@ -76,7 +76,7 @@ pub struct Command {
     pub cpu: u32,
     /// Whose it is: a number for each job.
     pub job: u32,
-    /// Whether a user waits for it (paper 004).
+    /// Whether a user waits for it (Kim et al. 2020).
     pub user_centric: bool,
 }
 

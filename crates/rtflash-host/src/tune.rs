@@ -1,5 +1,5 @@
 //! Choosing the queue bound and the size of pieces: what K2, K2-split and k2-ahead cost and gain on
-//! a workload, for the objectives of paper 000, Section 5, and for deadlines.
+//! a workload, for the objectives of Park and Lee (2021), Section 5, and for deadlines.
 
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
@@ -99,7 +99,7 @@ pub struct Tuning {
     pub length: Span,
 }
 
-/// Queue bounds that are tried, as in paper 000.
+/// Queue bounds that are tried, as in Park and Lee (2021).
 const BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// How often a run is lengthened: to 64 times at most.
 const DOUBLINGS: u32 = 6;

@@ -1,5 +1,5 @@
-//! Minimal-effort write (paper 001): writes go out as lazily as the throughput that is asked of
-//! them allows, and reads before them.
+//! Minimal-effort write (Park et al. 2018): writes go out as lazily as the throughput that is asked
+//! of them allows, and reads before them.
 //!
 //! The paper publishes what is compared and in which direction it acts, but no steps. Ours: time is
 //! divided into slices. In a slice writes go out as long as less than a *quota* of bytes has. The

@@ -98,7 +98,7 @@ fn own_queue(command: &Command, unfetched: &[u32]) -> usize {
 pub enum SchedulerSettings {
     /// Linux's `none`: in order of arrival.
     None,
-    /// K2 and K2-split (papers 000, 003), and k2-ahead.
+    /// K2 and K2-split (Park and Lee 2021, Koshiba et al.), and k2-ahead.
     K2(K2Settings),
     /// Linux's mq-deadline.
     MqDeadline(MqDeadlineSettings),
@@ -106,9 +106,9 @@ pub enum SchedulerSettings {
     Kyber(KyberSettings),
     /// The core of Linux's BFQ.
     Bfq(BfqSettings),
-    /// Minimal-effort write (paper 001).
+    /// Minimal-effort write (Park et al. 2018).
     MinimalEffort(MinimalEffortSettings),
-    /// User-centric queues (paper 004).
+    /// User-centric queues (Kim et al. 2020).
     UserCentric(UserCentricSettings),
 }
 

@@ -1,5 +1,5 @@
-//! User-centric queues (paper 004): requests that a user waits for have a software queue of their
-//! own on each core.
+//! User-centric queues (Kim et al. 2020): requests that a user waits for have a software queue of
+//! their own on each core.
 //!
 //! Cores take turns. On each, what is user-centric goes first, in order of arrival; then the
 //! others. Without `separated` a core has one queue, as Linux has it.

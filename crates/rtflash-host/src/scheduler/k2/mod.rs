@@ -1,4 +1,5 @@
-//! K2 (paper 000; its source, TUD-OS/k2-scheduler) and K2-split (paper 003; ertlnagoya/k2-split).
+//! K2 (Park and Lee 2021; its source, TUD-OS/k2-scheduler) and K2-split (Koshiba et al.;
+//! ertlnagoya/k2-split).
 //!
 //! A queue for each real-time level, the lowest number first, and one for the rest; each first in,
 //! first out. There is no ageing. Nothing goes out while `max_inflight` commands are inside, of

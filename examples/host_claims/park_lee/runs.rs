@@ -1,4 +1,5 @@
-//! Four jobs in front of the drive of paper 000: one synchronous and real-time, three asynchronous.
+//! Four jobs in front of the drive of Park and Lee (2021): one synchronous and real-time, three
+//! asynchronous.
 
 use std::collections::BTreeMap;
 use std::fs;

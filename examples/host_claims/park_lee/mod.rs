@@ -1,4 +1,4 @@
-//! Paper 000: K2 in front of an NVMe drive. Its claims beside ours, as a table.
+//! Park and Lee (2021): K2 in front of an NVMe drive. Its claims beside ours, as a table.
 
 use super::{Row, beginning, written};
 

@@ -1,4 +1,4 @@
-//! Claims of paper 000, with what was published.
+//! Claims of Park and Lee (2021), with what was published.
 
 use rtflash::host::tune::{Millionths, Objective};
 

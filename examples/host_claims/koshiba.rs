@@ -1,4 +1,5 @@
-//! Claims of paper 003 on a database's queries: reads of pages beside two copies of large blocks.
+//! Claims of Koshiba et al. on a database's queries: reads of pages beside two copies of large
+//! blocks.
 
 use rtflash::host::run::{HostSetup, Job, JobPattern, JobReleases, Scenario};
 use rtflash::host::scheduler::{Cut, K2Settings, Split};
@@ -18,7 +19,7 @@ pub fn orders() -> Result<Vec<Orders>, String> {
 
 /// Queries beside copies that do this.
 fn beside(figure: &str, op: Op, setup: &HostSetup) -> Orders {
-    let mut orders = Orders::at(format!("003, {figure}"));
+    let mut orders = Orders::at(format!("Koshiba, {figure}"));
     let k2 = SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() });
     let split = Split { cut: Cut::Rest, max_sectors: 4 << 10, multiples: false };
     let split = SchedulerSettings::K2(K2Settings { split: Some(split), ..K2Settings::split(Cut::Rest) });

@@ -1,4 +1,4 @@
-//! Claims of paper 004: a user-centric reader among fifty.
+//! Claims of Kim et al. (2020): a user-centric reader among fifty.
 
 use rtflash::host::SchedulerSettings;
 use rtflash::host::run::{HostDevice, JobReleases, Scenario};
@@ -53,7 +53,7 @@ pub fn orders() -> Result<Vec<Orders>, String> {
 
 impl Setting {
     fn orders(&self, base: &Scenario) -> Orders {
-        let mut orders = Orders::at(format!("004, {}", self.place));
+        let mut orders = Orders::at(format!("Kim 2020, {}", self.place));
         let none = orders.run(self.scenario(base, [false; 3]));
         for ((name, switches), helps) in VARIANTS.into_iter().zip(self.helps) {
             let at = orders.run(self.scenario(base, switches));

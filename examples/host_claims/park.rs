@@ -1,4 +1,5 @@
-//! Claims of paper 001: reads beside writes that are written back, by minimal-effort write.
+//! Claims of Park et al. (2018): reads beside writes that are written back, by minimal-effort
+//! write.
 
 use rtflash::host::SchedulerSettings;
 use rtflash::host::run::{Job, JobReleases, Scenario, WriteBack};
@@ -39,7 +40,7 @@ fn by_each(orders: &mut Orders, base: &Scenario) -> [usize; 3] {
 
 /// A reader that does not wait.
 fn open(device: &str, base: &Scenario, flush: u64, published: Option<[f64; 2]>) -> Orders {
-    let mut orders = Orders::at(format!("001, {device}, flush {flush} ms"));
+    let mut orders = Orders::at(format!("Park 2018, {device}, flush {flush} ms"));
     let mut base = base.clone();
     for job in &mut base.jobs {
         flush_every(job, flush);
@@ -68,7 +69,7 @@ fn open(device: &str, base: &Scenario, flush: u64, published: Option<[f64; 2]>) 
 
 /// A reader that waits for each read, at the same rate if it can.
 fn closed(device: &str, base: &Scenario) -> Orders {
-    let mut orders = Orders::at(format!("001, {device}, a reader that waits"));
+    let mut orders = Orders::at(format!("Park 2018, {device}, a reader that waits"));
     let mut base = base.clone();
     if let Some(reader) = base.jobs.first_mut() {
         reader.releases = JobReleases::Closed { depth: 1, think: Span::ZERO };
@@ -84,7 +85,7 @@ fn closed(device: &str, base: &Scenario) -> Orders {
 
 /// A reader that has up to four reads outstanding, at the same rate if it can.
 fn four(device: &str, base: &Scenario) -> Orders {
-    let mut orders = Orders::at(format!("001, {device}, four reads outstanding"));
+    let mut orders = Orders::at(format!("Park 2018, {device}, four reads outstanding"));
     let mut base = base.clone();
     if let Some(reader) = base.jobs.first_mut() {
         reader.releases = JobReleases::Closed { depth: 4, think: Span::ZERO };
