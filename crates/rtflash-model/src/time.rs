@@ -207,53 +207,53 @@ impl std::error::Error for TimeError {}
 /// Says what is missing or wrong; never rounds.
 pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     let text = text.trim();
-    let unit_at = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(text.len());
-    let (number, unit) = (&text[..unit_at], text[unit_at..].trim_start());
-    if let Some(rest) = number.strip_prefix('-') {
+    if let Some(rest) = text.strip_prefix('-') {
         return Err(if rest.starts_with(|c: char| c.is_ascii_digit()) {
             TimeError::Negative
         } else {
             TimeError::NotANumber
         });
     }
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) || number.ends_with('.') {
+    let (whole, rest) = split_digits(text);
+    let (fraction, unit) = rest.strip_prefix('.').map_or(("", rest), split_digits);
+    if whole.is_empty() || (fraction.is_empty() && rest.starts_with('.')) || unit.starts_with(['.', '-', '+']) {
         return Err(TimeError::NotANumber);
     }
+    let unit = unit.trim_start();
     // Both micro signs in use: U+00B5 and Greek mu, U+03BC.
     let unit = if matches!(unit, "µs" | "μs") { "us" } else { unit };
     let scale = match UNITS.iter().chain(&LONG_UNITS).find(|(name, _)| *name == unit) {
-        Some(&(_, scale)) => u128::from(scale),
+        Some(&(_, scale)) => scale,
         None if unit.is_empty() => return Err(TimeError::NoUnit),
         None => return Err(TimeError::UnknownUnit(unit.to_owned())),
     };
-    let limit = u128::from(TIME_LIMIT_NS);
     let whole = whole.trim_start_matches('0');
     if whole.len() > 19 {
         return Err(TimeError::TooLong);
     }
-    let mut nanoseconds = scale * decimal(whole);
     let fraction = fraction.trim_end_matches('0');
     // 3.6·10¹² has no more factors of two: a fourteenth place makes no whole number.
     if fraction.len() > 13 {
         return Err(TimeError::FractionOfNanosecond);
     }
-    let parts = fraction.bytes().fold(1u128, |parts, _| parts * 10);
-    let part = scale * decimal(fraction);
-    if !part.is_multiple_of(parts) {
+    let parts = 10u64.pow(fraction.len() as u32);
+    let part = u128::from(scale) * u128::from(decimal(fraction));
+    let nanoseconds = part / u128::from(parts);
+    if nanoseconds * u128::from(parts) != part {
         return Err(TimeError::FractionOfNanosecond);
     }
-    nanoseconds += part / parts;
-    match u64::try_from(nanoseconds) {
-        Ok(nanoseconds) if u128::from(nanoseconds) < limit => Ok(nanoseconds),
-        _ => Err(TimeError::TooLong),
-    }
+    let nanoseconds = nanoseconds + u128::from(scale) * u128::from(decimal(whole));
+    u64::try_from(nanoseconds).ok().filter(|nanoseconds| *nanoseconds < TIME_LIMIT_NS).ok_or(TimeError::TooLong)
+}
+
+/// The digits at the front of a text, and the rest.
+fn split_digits(text: &str) -> (&str, &str) {
+    text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }
 
 /// The value of at most 19 decimal digits.
-fn decimal(digits: &str) -> u128 {
-    digits.bytes().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'))
+fn decimal(digits: &str) -> u64 {
+    digits.bytes().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }
 
 /// Writes the time exactly, in the longest unit that leaves a whole part: `12.5ms`, `300ns`.

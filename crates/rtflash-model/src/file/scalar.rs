@@ -8,7 +8,7 @@ use crate::time::{Span, TimeError, parse_ns};
 
 /// A time with its unit.
 pub(super) fn span(text: &str) -> Result<Span, TimeError> {
-    Span::from_ns(parse_ns(text.trim())?).ok_or(TimeError::TooLong)
+    Span::from_ns(parse_ns(text)?).ok_or(TimeError::TooLong)
 }
 
 /// N/D of a unit of time, rounded down. D may be a decimal, as frame rates are: `1/29.97s`.

@@ -60,17 +60,18 @@ impl Scan {
                 }
             };
         }
-        while self.at < buffer.len() {
-            let here = self.at;
-            self.at += 1;
+        while let Some(length) = buffer[self.at..].iter().position(|byte| MARKS[usize::from(*byte)]) {
+            let here = self.at + length;
+            self.at = here + 1;
             if let Some(end) = self.step(buffer, here, distrust) {
                 return end;
             }
         }
+        self.at = buffer.len();
         End::Beyond
     }
 
-    /// Takes one byte.
+    /// Takes one byte that can change anything.
     #[inline]
     fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
         match buffer[here] {
@@ -106,6 +107,16 @@ impl Scan {
         matches!(previous, Some(b',' | b':' | b'['))
     }
 }
+
+/// The bytes that can change anything: a table, since each byte of a stream is compared.
+const MARKS: [bool; 256] = {
+    let (mut marks, of, mut at) = ([false; 256], b"{}[]\"\\\n", 0);
+    while at < of.len() {
+        marks[of[at] as usize] = true;
+        at += 1;
+    }
+    marks
+};
 
 /// Whether JSON allows this byte between its parts.
 pub(super) fn is_space(byte: u8) -> bool {
