@@ -126,7 +126,7 @@ impl Batch {
     ) -> SetAnswer {
         let answered = set.and_then(|file| Ok(command.answer(&file, given(names, pair, &file)?, alone)));
         let mut answer = answered.unwrap_or_else(|answer| *answer);
-        // JSON stays one line; the drawing is for whoever looks on.
+        // JSON stays one line on standard output; the drawing goes to standard error.
         if let (Format::Json, Some(drawing)) = (self.format, &answer.drawing) {
             answer.complaint += &drawing.text;
         }

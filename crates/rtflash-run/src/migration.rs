@@ -236,7 +236,7 @@ fn kept(cluster: ClusterId, is_new: bool, running: &RunningDevice) -> Admitted {
     Admitted { cluster, change, ready_within: Span::ZERO, running: running.clone() }
 }
 
-/// What reads the pages of a task, and what writes them, which has so many of its own.
+/// Adds the reader of a task's pages, and the writer of their copies, with `data` pages of its own.
 fn add_copies(all: &mut Growing, (task, server): (TaskId, CopyServer), data: Option<u64>) -> Option<[TaskId; 2]> {
     let request = server.request()?;
     Some([

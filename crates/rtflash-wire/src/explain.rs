@@ -26,7 +26,7 @@ pub struct Explanation<'a> {
     /// The analysis.
     pub analysis: Text<'a>,
     /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
-    /// there is no allocation, null where it cannot be told.
+    /// there is no allocation, null if that is not decided.
     pub schedulable: Option<bool>,
     /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
@@ -73,7 +73,7 @@ pub struct Explanation<'a> {
 /// The answer without terms to show.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unexplained<'a> {
-    /// Null: it cannot be told.
+    /// Null: it is not decided.
     pub schedulable: Option<bool>,
     /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
@@ -135,11 +135,11 @@ impl AssumptionText {
 pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
-    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
-    /// where that cannot be told.
+    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null if
+    /// that is not decided.
     pub schedulable: Option<bool>,
     /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    /// certificate says. Null where that cannot be told.
+    /// certificate says. Null if that is not decided.
     pub in_time: Option<bool>,
     /// Under a sound analysis what `check` has against the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

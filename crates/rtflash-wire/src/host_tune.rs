@@ -55,7 +55,7 @@ pub struct TuneSetting {
     pub latency_share: Option<f64>,
     /// Bytes a second of all jobs together, the mean over the runs.
     pub bytes_per_s: u128,
-    /// The same beside `none`'s.
+    /// Bytes a second as a share of those with `none`.
     pub bandwidth_share: Option<f64>,
     /// The bound on each real-time job's latency, in nanoseconds; null where there is none.
     pub bound_ns: Vec<Option<u64>>,

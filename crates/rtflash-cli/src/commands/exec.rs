@@ -197,7 +197,7 @@ impl<'a> AskedRun<'a> {
         answer
     }
 
-    /// The same to be shown.
+    /// The view of an answer without a run.
     fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
         let answer = self.blank(analysis, prediction, reason);
         ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }

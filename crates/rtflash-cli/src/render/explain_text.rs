@@ -94,7 +94,7 @@ pub(super) fn longest_read(set: &TaskSet) -> u64 {
     set.tasks().iter().filter_map(|task| task.read).map(|read| read.pages()).max().unwrap_or(1)
 }
 
-/// So many of them.
+/// The time of `number` of them.
 pub(super) fn times(each: Span, number: u64) -> String {
     each.checked_mul(number).map_or_else(|| "2^63 ns or more".into(), |all| all.to_string())
 }

@@ -83,7 +83,8 @@ impl Bars {
         self.document(FigureUse::Alone)
     }
 
-    /// The same for a page that switches bars and shows values: groups for its script.
+    /// The figure as an SVG document for a page that switches bars and shows values: with groups
+    /// for the page's script.
     pub(crate) fn svg_on_page(&self) -> String {
         self.document(FigureUse::OnPage)
     }

@@ -55,9 +55,9 @@ const FEW: [f64; 10] = [
     2.228_138_852,
 ];
 
-/// The 97.5 % quantile of Student's distribution with so many degrees of freedom, from one up. From
-/// eleven on the expansion about the normal quantile (M. Abramowitz and I. A. Stegun, Handbook of
-/// Mathematical Functions, 26.7.5), right to 10⁻⁵.
+/// The 97.5 % quantile of Student's distribution with `degrees` degrees of freedom, from one up.
+/// From eleven on the expansion about the normal quantile (M. Abramowitz and I. A. Stegun, Handbook
+/// of Mathematical Functions, 26.7.5), right to 10⁻⁵.
 pub fn student_quantile(degrees: u64) -> f64 {
     let position = usize::try_from(degrees.max(1) - 1).ok();
     if let Some(&quantile) = position.and_then(|position| FEW.get(position)) {

@@ -1,4 +1,4 @@
-//! Allocations: what `rtflash alloc` wrote, or somebody by hand.
+//! Allocations: as `rtflash alloc` or a user wrote them.
 
 use std::collections::HashMap;
 

@@ -125,7 +125,7 @@ fn device(rng: &mut Rng, places: &Places, rows: bool, cached: bool) -> Option<De
     Device::new(DeviceSpec {
         chips: places.chips,
         chips_per_channel: places.ways,
-        // So many that a victim has next to no valid pages.
+        // With this number of blocks, a victim has next to no valid pages.
         blocks_per_chip: 48,
         pages_per_block: if rows { rng.small(4, 24) } else { rng.one_of(&[1, 2, 16]) },
         page_size: 512,

@@ -267,7 +267,7 @@ pub(super) fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>
     (0..count).map(&mut drawn).collect()
 }
 
-/// The same task as one that can own zones, few or many of them.
+/// This task as one that can own zones, few or many of them.
 fn in_zones(rng: &mut Rng, task: Task) -> Option<Task> {
     let write = task.write.map(|write| write.with_access(Access::Stream));
     let streams = rng.within(0, 1) == 0;
@@ -295,7 +295,7 @@ fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, watches_last: bool
     let mut set = slower(set, tested)?;
     let of = |(id, task): (TaskId, &Task)| task.requests().map(move |(_, writes)| (id, writes)).collect::<Vec<_>>();
     let mut requests: Vec<(TaskId, bool)> = set.tasks().enumerate().flat_map(of).collect();
-    // The one that is looked at comes first, and nobody is enlarged.
+    // The watched request comes first, and no request is enlarged.
     let last = requests.iter().rposition(|&(_, writes)| !writes);
     match last.filter(|_| watches_last) {
         Some(last) => requests.swap(0, last),

@@ -10,7 +10,7 @@ use crate::run::device::CertifiedClusters;
 use crate::run::device::HostDevice;
 use crate::run::job::{Host, Job};
 
-/// A task set and its allocation; nobody else's jobs yet.
+/// A task set and its allocation, without aperiodic requests yet.
 pub(super) fn clusters<'t>(
     reader: &mut Reader<'t>,
     raw: &'t str,

@@ -26,7 +26,7 @@ pub trait Outside {
     fn judge(&mut self, set: &TaskSet, allocation: &Allocation) -> Result<(), String>;
 }
 
-/// Nobody: a scenario has to hold all that it needs.
+/// An [`Outside`] that provides nothing: a scenario must contain all that it needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 

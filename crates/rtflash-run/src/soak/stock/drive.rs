@@ -148,7 +148,7 @@ impl<'a> StockDrive<'a> {
     }
 
     fn admit(&mut self) {
-        // Who comes first at one moment is nobody's choice: any order.
+        // The order of requests at one moment is free: a case draws one.
         let mut order: Vec<usize> = (0..self.sources.len()).collect();
         if self.coming != StockArrivals::ToldStock && self.rng.within(0, 1) == 0 {
             order.reverse();
