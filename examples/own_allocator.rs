@@ -43,7 +43,7 @@ impl Allocator for WorstFit {
     }
 }
 
-/// Compares it with two algorithms of rtflash, on so many sets at each utilization.
+/// Compares it with two algorithms of rtflash, on `sets` sets at each utilization.
 pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let algorithms: [&dyn Allocator; 3] = [&ClusteringBfd, &WorstFit, &EqualSplit];
     let contenders = algorithms.map(|allocator| Contender::new(allocator, &Thesis)).to_vec();

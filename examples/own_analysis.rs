@@ -44,7 +44,7 @@ impl ClusterTest for Fifo {
     }
 }
 
-/// Compares the three on the same sets, so many at each utilization.
+/// Compares the three on the same `sets` sets at each utilization.
 pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let analyses: [&dyn Analysis; 3] = [&Thesis, &FullWait, &Fifo];
     let contenders = analyses.map(|analysis| Contender::new(&ClusteringBfd, analysis)).to_vec();

@@ -81,7 +81,7 @@ const BASELINES: [(&str, &str, &str); 3] =
 
 const FOUR: [&str; 4] = ["clustering-bfd", "equal-split", "part-ftl", "global"];
 
-/// Nobody looks on: nothing is kept.
+/// A watcher that ignores progress and keeps nothing.
 struct Nobody;
 
 impl Watcher for Nobody {

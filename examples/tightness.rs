@@ -61,8 +61,8 @@ impl Channel {
         self.set_on(Device::profile("dgist-2021")?.spec(), period, 1, Access::Random)
     }
 
-    /// The same on a device like this one, but for its times and its chips: a unit is so many
-    /// nanoseconds, and writes are of this access.
+    /// As a set on the device `spec` with other times and chips: a unit is `unit` nanoseconds, and
+    /// writes are of the access `writes`.
     fn set_on(&self, spec: DeviceSpec, period: i128, unit: i128, writes: Access) -> Option<TaskSet> {
         let span = |time: i128| Span::from_ns(u64::try_from(time * unit).ok()?);
         let [page_read, page_program, page_transfer, block_erase] =
@@ -171,7 +171,7 @@ impl Organised {
         if self.command > 0 { 10 } else { 1 }
     }
 
-    /// The channel with so many others that all chips have a task.
+    /// The channel with enough others that all chips have a task.
     fn channel(self, number: u64, writes: bool) -> Channel {
         let mut channel = Channel::draw(number, writes);
         channel.others.truncate(if self.first.is_by_chip() { 3 } else { 2 });
@@ -222,8 +222,8 @@ impl Organised {
         channel.shortest_accepted(self.least(channel), &is_accepted)
     }
 
-    /// As [`Channel::late`], by the certificates of the shortest period that is accepted: whoever
-    /// reads alone has no numbers in them.
+    /// As [`Channel::late`], by the certificates of the shortest period that is accepted: a task
+    /// that only reads has no numbers in them.
     fn late(self, channel: &Channel, shortest: i128, granted: Reliance) -> Option<i128> {
         let set = self.set(channel, shortest)?;
         let (clusters, found) = self.certified(&set, granted);

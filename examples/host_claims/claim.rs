@@ -90,7 +90,7 @@ impl Claim {
         }
     }
 
-    /// Whether a value is near enough; `None` where nobody asks.
+    /// Whether a value is near enough; `None` for a claim that is not asked.
     pub fn holds(&self, ours: f64) -> Option<bool> {
         let published = |holds: &dyn Fn(f64) -> bool| self.published.map(holds);
         match self.rule {

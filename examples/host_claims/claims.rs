@@ -206,7 +206,7 @@ fn k2() -> SchedulerSettings {
     SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() })
 }
 
-/// K2-split as in the paper, in pieces of so many KiB.
+/// K2-split as in the paper, in pieces of `kib` KiB.
 fn k2_split(kib: u32) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: u64::from(kib) << 10, multiples: false };
     SchedulerSettings::K2(K2Settings { split: Some(split), ..K2Settings::split(Cut::Rest) })

@@ -78,7 +78,7 @@ pub fn answers(all: &Claims, setup: &HostSetup, seconds: u32, seeds: &[u64]) -> 
     seeds.par_iter().map(of).collect()
 }
 
-/// Whether a claim holds on each seed; `None` where nobody asks.
+/// Whether a claim holds on each seed; `None` for a claim that is not asked.
 pub fn holds(claim: &Claim, answers: &[Vec<Answer>]) -> Option<bool> {
     answers.iter().try_fold(true, |all, answers| Some(all & claim.holds(claim.ours(answers))?))
 }
@@ -100,15 +100,15 @@ pub struct Row {
     pub beginning: String,
     /// Ours, by seed.
     pub ours: Vec<f64>,
-    /// The same, written.
+    /// Ours in digits, by seed.
     pub shown: Vec<String>,
-    /// Whether it holds on each seed; `None` where nobody asks.
+    /// Whether it holds on each seed; `None` for a claim that is not asked.
     pub verdict: Option<bool>,
     /// Whether it has to be within a third.
     pub is_third: bool,
 }
 
-/// A table of claims for so many seeds with how many hold that have to, and whether these are all.
+/// A table of claims for `seeds` seeds with how many hold that have to, and whether these are all.
 pub fn written<'c, V: 'c, R: 'c>(seeds: usize, rows: impl Iterator<Item = (&'c Claim<V, R>, Row)>) -> (String, bool) {
     let mut text = String::from("| where | claim | asked | fitted | published | unit |");
     (1..=seeds).for_each(|seed| text += &format!(" seed {seed} |"));

@@ -53,7 +53,7 @@ pub enum Rule {
     Also(f64),
     /// Within 5 % of the published number.
     Near,
-    /// Nobody asks.
+    /// The value is shown, and not asked.
     Shown,
 }
 
@@ -83,7 +83,7 @@ impl Order {
         }
     }
 
-    /// Whether a value is in order; `None` where nobody asks.
+    /// Whether a value is in order; `None` for a value that is only shown.
     pub fn holds(&self, ours: f64) -> Option<bool> {
         match self.rule {
             Rule::Less => Some(ours < 1.0),

@@ -38,7 +38,7 @@ pub struct Answer {
 }
 
 impl Setting {
-    /// Runs it so many seconds after one of warm-up.
+    /// Runs it for `seconds` seconds after one of warm-up.
     pub fn run(&self, setup: &HostSetup, seconds: u32, seed: u64) -> Result<Answer, HostRunError> {
         let mut host = setup.host;
         if let Some(kib) = self.max_sectors {

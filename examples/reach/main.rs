@@ -134,7 +134,7 @@ fn insert(name: &str, text: &str) -> Fallible<()> {
     Ok(fs::write(document, format!("{}{text}{}", &page[..from], &page[to..]))?)
 }
 
-/// Makes a table of so many sets at each utilization.
+/// Makes a table of a number of sets at each utilization.
 type Table = fn(u64) -> Fallible<String>;
 
 fn main() -> Fallible<()> {

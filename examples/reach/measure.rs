@@ -13,7 +13,7 @@ use rtflash::model::{Device, DeviceSpec, LogicalRatio};
 
 pub type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Nobody looks on: nothing is kept.
+/// A watcher that ignores progress and keeps nothing.
 struct Nobody;
 
 impl Watcher for Nobody {
@@ -29,7 +29,7 @@ pub fn device(hundredths: u64) -> Fallible<Device> {
     changed(hundredths, |_| ())
 }
 
-/// The same with something else of it changed.
+/// The device of the tables at a λ in hundredths, with a further change.
 pub fn changed(hundredths: u64, change: impl FnOnce(&mut DeviceSpec)) -> Fallible<Device> {
     let mut spec = Device::profile("dgist-2021").ok_or("no such device")?.spec();
     spec.logical_ratio = LogicalRatio::from_decimal(hundredths.into(), 2)?;

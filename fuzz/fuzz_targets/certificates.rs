@@ -1,5 +1,5 @@
-//! Certificates that somebody has changed: the verifier answers, and what it accepts keeps every
-//! promise on the simulated device.
+//! Certificates with changes: the verifier answers, and what it accepts keeps every guarantee on
+//! the simulated device.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

@@ -11,7 +11,7 @@ use rtflash_ftl::image::Image;
 fuzz_target!(|bytes: &[u8]| {
     let Some((&kind, rest)) = bytes.split_first() else { return };
     let image = match kind % 3 {
-        // As they are; as if somebody had corrected the checksum; a small one, and some of its
+        // The bytes as they are; the bytes with a right checksum; a small image, and some of its
         // bytes changed.
         0 => rest.to_vec(),
         1 => {

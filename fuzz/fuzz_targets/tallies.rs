@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(progress) = &kept {
         assert_eq!(progress.to_kept().expect("it is written"), bytes, "there is one way to write it");
     }
-    // As if somebody had corrected the checksum.
+    // The tallies with a right checksum.
     let Some(progress) = kept.ok().or_else(|| serde_json::from_slice::<Progress>(bytes).ok()) else { return };
     if progress.suits(plan())
         && let Ok(whole) = merge(plan(), &[progress])

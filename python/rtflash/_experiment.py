@@ -28,7 +28,7 @@ class Bar(Protocol):
     total: Any
 
     def update(self, n: int) -> object:
-        """So many more sets are done."""
+        """`n` more sets are done."""
 
 
 Progress = Union[Bar, Callable[[int, int], object]]

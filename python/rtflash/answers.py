@@ -238,8 +238,8 @@ class AllocAnswer(Answer):
     """
     guaranteed: bool | None
     """Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
-    clusters or with others, and the device's times are maxima. Null where that was not asked
-    (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
+    clusters or with others, and the device's times are maxima. Null if that was not asked
+    (`--guarantee`, `--no-guarantee`), is not decided, or the set has no tasks.
     """
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
@@ -250,7 +250,7 @@ class AllocAnswer(Answer):
     meta: Any
     """The task set's own `meta`, as it was written."""
     note: str | None
-    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    """For a drive whose firmware is fixed: which command bounds what such a drive does."""
     read_utilization: float | None
     """U_R of PaRT-FTL (only with `part-ftl`)."""
     reason: str | None
@@ -570,11 +570,11 @@ class CheckAnswer(Answer):
     meta: Any
     """The task set's own `meta`, as it was written."""
     note: str | None
-    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    """For a drive whose firmware is fixed: which command bounds what such a drive does."""
     reason: str | None
     """Why there is no allocation to test."""
     schedulable: bool | None
-    """Whether every cluster passes; null where that cannot be told."""
+    """Whether every cluster passes; null if that is not decided."""
     theorem: Verdict
     """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
     or `thesis-evaluated` was asked for.
@@ -692,8 +692,7 @@ class CheckedCluster(Record):
     """Under a sound analysis: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
     """
     in_time: bool | None
-    """Whether its test of time passes, whatever space the data take. Null where that cannot be
-    told.
+    """Whether its test of time passes, whatever space the data take. Null if that is not decided.
     """
     notes: list[str]
     """What is stated and is not so any more, and of no consequence for the verdict: numbers that
@@ -707,8 +706,8 @@ class CheckedCluster(Record):
     schedulable: bool | None
     """Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis,
     whether demand and blocking fit into every interval, relying on no more than is granted, the
-    data fit, and the certificate states no less than the load needs. Null where that cannot be
-    told.
+    data fit, and the certificate states no less than the load needs. Null if that is not
+    decided.
     """
     tasks: list[str]
     """The names of its tasks."""
@@ -931,7 +930,7 @@ class ClusterCostAnswer(Record):
     }
 
     anywhere: ExpectedAnswer | None
-    """The same where each overwrites any of its pages."""
+    """An estimate of its tasks where each overwrites any of its pages; null where none writes."""
     chips: list[int]
     """Its chips, ascending."""
     erases_per_chip_per_day: float
@@ -1077,7 +1076,7 @@ class ClusterTerms(Record):
     """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
     in_time: bool | None
     """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    certificate says. Null where that cannot be told.
+    certificate says. Null if that is not decided.
     """
     min_period_ns: float | None
     """min(T); null without tasks."""
@@ -1094,8 +1093,8 @@ class ClusterTerms(Record):
     of the argument.
     """
     schedulable: bool | None
-    """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
-    where that cannot be told.
+    """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null if
+    that is not decided.
     """
     scheme: Scheme | None
     """Under one of the field's own schemes (docs/baselines.md): its terms."""
@@ -1185,7 +1184,7 @@ class CostAnswer(Record):
     }
 
     anywhere: ExpectedAnswer | None
-    """The same where each overwrites any of its pages."""
+    """An estimate where each task overwrites any of its pages; null where none writes."""
     chips: int
     """Chips that the allocation is for: the device's, or the fewest where the set fails on them.
     """
@@ -1211,9 +1210,9 @@ class CostAnswer(Record):
     pages_per_day: float
     """Pages written a day."""
     with_jobs: WearAnswer | None
-    """The same with jobs that are not real-time, their pages spread evenly over the chips of
-    clusters with a server, as if all of them could be served; null where none writes at a known
-    rate, or no cluster serves them.
+    """The whole device with jobs that are not real-time, too, their pages spread evenly over the
+    chips of clusters with a server, as if all of them could be served; null where none writes
+    at a known rate, or no cluster serves them.
     """
 
 
@@ -1397,7 +1396,7 @@ class ExecAnswer(Answer):
     non_rt_pages_per_s: float
     """Pages a second that were read and written for jobs that are not real-time."""
     note: str | None
-    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    """For a drive whose firmware is fixed: which command bounds what such a drive does."""
     notes: list[str] | None
     """Notes for the reader: on jobs that get nothing, erases that are not suspended, and the trace
     of a run that was stopped.
@@ -1602,7 +1601,7 @@ class ExplainAnswer(Answer):
     meta: Any
     """The task set's own `meta`, as it was written."""
     note: str | None
-    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    """For a drive whose firmware is fixed: which command bounds what such a drive does."""
     page_program_ns: int | None
     """t_w."""
     page_read_ns: int | None
@@ -1620,7 +1619,7 @@ class ExplainAnswer(Answer):
     """α: pages that a GC pass frees on a chip, at least."""
     schedulable: bool | None
     """Whether every cluster passes, and the declared data fit, as `check` says it; false where
-    there is no allocation, null where it cannot be told.
+    there is no allocation, null if that is not decided.
     """
     theorem: Verdict
     """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
@@ -1924,11 +1923,11 @@ class HostJob(Record):
     p50_ns: int | None
     """The least latency that half of them do not exceed."""
     p9999_ns: int | None
-    """The same for 99.99 %."""
+    """The least latency that 99.99 % of them do not exceed."""
     p999_ns: int | None
-    """The same for 99.9 %."""
+    """The least latency that 99.9 % of them do not exceed."""
     p99_ns: int | None
-    """The same for 99 %."""
+    """The least latency that 99 % of them do not exceed."""
     sum_ns: int
     """All together."""
 
@@ -2390,7 +2389,7 @@ class SchemeRoom(Record):
     fits: bool
     """Whether they fit."""
     needed: int
-    """So many."""
+    """The number that has to fit."""
     there: int
     """The room for them."""
     unit: str
@@ -2556,7 +2555,7 @@ class SizeAnswer(Answer):
     meta: Any
     """The task set's own `meta`, as it was written."""
     note: str | None
-    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    """For a drive whose firmware is fixed: which command bounds what such a drive does."""
     reason: str | None
     """Why the algorithm cannot tell."""
     schedulable: bool | None
@@ -2570,8 +2569,8 @@ class SizeAnswer(Answer):
     unplaced: UnplacedAnswer | None
     """Where the set fails as it is: the task that could not be placed, and why."""
     with_spread: CostAnswer | None
-    """The same with `--spread`, which gives free chips to the clusters that wear fastest; null
-    where it is given, or would gain nothing.
+    """What the allocation costs with `--spread`, which gives free chips to the clusters that wear
+    fastest; null where it is given, or would gain nothing.
     """
 
 
@@ -2724,7 +2723,7 @@ class TaskDataAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     data_bytes: int
-    """The same in bytes."""
+    """The size of these pages in bytes."""
     data_pages: int
     """The pages that it declares."""
     task: str
@@ -2850,7 +2849,7 @@ class TuneSetting(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     bandwidth_share: float | None
-    """The same beside `none`'s."""
+    """Bytes a second as a share of those with `none`."""
     bound_ns: list[int | None]
     """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
     bytes_per_s: int
@@ -2957,11 +2956,11 @@ class UnplacedAnswer(Record):
     long-run load. Null where it was no utilization that was too much.
     """
     blocking_ns: int | None
-    """Likewise: what nothing interrupts and may have begun before it, such as an erase that
-    garbage collection needs.
+    """`request`, where it takes too long: what nothing interrupts and can have begun before it,
+    such as an erase that garbage collection needs.
     """
     blocks: int | None
-    """Likewise: blocks of a chip."""
+    """`request`, where the write requests are too large: blocks of a chip."""
     chips: int
     """Its number of chips."""
     cluster: int
@@ -2992,7 +2991,9 @@ class UnplacedAnswer(Record):
     whole rows.
     """
     period_ns: int | None
-    """Likewise: its period, which is not longer, or `window_ns` is shorter."""
+    """`request`, where it takes too long: its period, which is not longer, or `window_ns` is
+    shorter.
+    """
     reason: str
     """Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval;
     `data`, the declared data do not fit; `request`, one request can never be served: it takes
@@ -3001,14 +3002,16 @@ class UnplacedAnswer(Record):
     request: str | None
     """`request`, where it takes too long: `read` or `write`."""
     request_ns: int | None
-    """Likewise: the least time that it takes on any cluster of the device."""
+    """`request`, where it takes too long: the least time that it takes on any cluster of the
+    device.
+    """
     request_pages: int | None
-    """Likewise: its pages."""
+    """`request`, where it takes too long: its pages."""
     task: str
     """Its name."""
     window_ns: int | None
-    """Likewise, where it has a deadline or a jitter: the least time from its release to its
-    deadline, which is shorter.
+    """`request`, where it takes too long and has a deadline or a jitter: the least time from its
+    release to its deadline, which is shorter.
     """
     with_: list[str]
     """The other tasks in it."""

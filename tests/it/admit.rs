@@ -10,7 +10,7 @@ fn set(name: &str, chips: u32, tasks: &str) -> String {
     file(name, text).display().to_string()
 }
 
-/// What runs on so many chips, as `alloc` divides them.
+/// A running device of `chips` chips, as `alloc` divides them.
 fn runs(name: &str, chips: u32) -> String {
     let begun = set(&format!("{name}-set.json"), chips, RUNS);
     let run = rtflash(&["alloc", &begun, "--analysis", "sound", "--format", "json"]);

@@ -102,7 +102,7 @@ fn a_signal_waits_for_the_state() {
     run.kill().expect("it is ended");
     run.wait().expect("it has ended");
     let before = reached(&checkpoint);
-    // This one would keep its state after a minute, if nobody asked.
+    // This run would keep its state after a minute, without a request to.
     let mut run = Command::new(env!("CARGO_BIN_EXE_rtflash"))
         .args(["exec", "--format", "json"])
         .args(options.split_whitespace())

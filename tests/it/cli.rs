@@ -246,7 +246,7 @@ fn sets_of_another_access_are_the_same_otherwise() {
         let without = sets.replace(&meta, r#""tasks":8,"analysis""#).replace(request, "}");
         assert_eq!(without, plain);
     }
-    // The same whatever the threads, and what is written is read.
+    // The sets do not depend on the threads, and `alloc` reads them.
     assert_eq!(gen_with(&["--access", "mixed", "--jobs", "3"]).stdout, mixed);
     let alloc = |sets: &str| rtflash_with_input(&["alloc", "-", "--format", "json"], sets.as_bytes());
     let verdicts =

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{rtflash, rtflash_with_input};
 
-/// Two chips on one channel read so many pages in stripes every 20 ms.
+/// Two chips on one channel read `pages` pages in stripes every 20 ms.
 fn set(pages: u32, command: &str) -> String {
     let device = r#""profile":"dgist-2021","chips":2,"chips_per_channel":2"#;
     let read = format!(r#"{{"pages":{pages},"period":"20ms","access":"sequential"}}"#);

@@ -10,7 +10,7 @@ const SET: &str = r#"{"device":{"profile":"dgist-2021","chips":4},"tasks":[
     {"name":"camera","write":{"pages":24,"period":"60ms","deadline":"40ms","jitter":"2ms","access":"sequential"}},
     {"name":"map","read":{"pages":40,"period":"36ms"}}]}"#;
 
-/// The same with all requests due at the end of their periods.
+/// The set with all requests due at the end of their periods.
 fn implicit() -> String {
     SET.replace(r#","deadline":"40ms","jitter":"2ms""#, "")
 }

@@ -14,7 +14,7 @@ fn shipped(name: &str) -> NamedSet {
     NamedSet::read(name, &std::fs::read(path).expect("a file")).expect("a task set")
 }
 
-/// Does a part of an experiment, and sees to it that all of its sets are told of.
+/// Works a part of an experiment, and checks that all of its sets are reported.
 fn part(study: &Study, index: u32, count: u32) -> Vec<u8> {
     let shard = Shard::new(index, count).expect("a part");
     let mut done = 0;

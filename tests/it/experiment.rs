@@ -304,7 +304,7 @@ fn a_killed_run_goes_on() {
             assert!(status.success());
             break;
         }
-        // A run beside it finds that somebody is at work, unless it has just ended.
+        // A run beside it finds the directory locked, unless the first run has just ended.
         let beside = experiment("experiment schedulability --sets 1501 --no-figure", &killed);
         let told = ["another process is at work in", "holds another experiment"];
         assert!(beside.status == 2 && told.iter().any(|told| beside.stderr.contains(told)), "{beside:?}");

@@ -181,7 +181,7 @@ fn firmware_loads_what_is_exported() {
         assert!(Image::read(&bytes[..length]).is_err(), "{length} bytes");
     }
     assert_eq!(Image::read(&[bytes.as_slice(), &[0]].concat()), Err(ImageError::Length));
-    // The same by an allocation, and of another organisation.
+    // An image by an allocation from a file, and of another organisation.
     let found = rtflash(&["alloc", SET, "--analysis", "superblock", "--format", "json"]).stdout;
     let found = file("export-firmware.json", &found).display().to_string();
     let made = rtflash(&["export", "firmware", SET, "--allocation", &found, "--out", &path, "--format", "json"]).json();

@@ -39,7 +39,7 @@ fn blocks_fail_and_nothing_is_late() {
         let given = given.to_str().expect("a name");
         let check = rtflash(&["check", path, "--allocation", given, "--trace", trace, "--format", "json"]).json();
         assert_eq!((&check["analysis"], &check["predicted_schedulable"]), (&"sound".into(), &true.into()));
-        // What is not told has not happened.
+        // Failures that the trace omits have not happened.
         let silent: Vec<&str> = records.lines().filter(|line| !line.starts_with("{\"failed\"")).collect();
         std::fs::write(trace, silent.join("\n") + "\n").expect("a file");
         assert_eq!(rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat()).status, 1);
@@ -76,8 +76,8 @@ fn options_of_certified_runs_need_certificates() {
     }
 }
 
-/// With so many programs that may fail at once nothing fits between two requests; the advice is the
-/// largest number of them with which it does.
+/// With this number of programs that can fail at once nothing fits between two requests; the advice
+/// is the largest number of them with which it does.
 #[test]
 fn fewer_failures_at_once_are_advised() {
     let alloc = |failures: u32, format: &str| {

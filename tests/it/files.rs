@@ -1,5 +1,5 @@
-//! Files that survive: damage is found, nobody works where another one does, and what was there
-//! stays until the new is whole.
+//! Files that survive: damage is found, no process works where another one does, and the old
+//! content stays until the new is whole.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn one_directory_has_one_experiment_and_one_process() {
     refused(SMALL, "holds a manifest that rtflash did not write");
 }
 
-/// Progress as somebody else may write it: another manifest, and all else in order.
+/// Progress as another program can write it: another manifest, and all else in order.
 fn rewritten(kept: &[u8], change: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
     let value: serde_json::Value = serde_json::from_slice(kept).expect("JSON");
     let mut progress = value["progress"].clone();

@@ -292,7 +292,7 @@ fn bounds_beside_runs() {
     assert!(text.contains("1.4ms") && text.contains("the bounds rest on:\n  tags: "), "{text}");
     let clauses = answer["rests_on"].as_array().expect("clauses");
     assert!(clauses.iter().any(|clause| clause == "inside: commands inside at once: 1 at most"), "{clauses:?}");
-    // What the device does not say cannot be told.
+    // Without times of the device, the bound is not decided.
     let drive = r#"{ "device": { "kind": "nvme", "flash": { "profile": "dgist-2021", "blocks_per_chip": 64 },
             "read": { "controller": "5us" }, "write": { "controller": "9us" } }, "scheduler": "k2",
         "jobs": [ { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms" } ], "duration": "1s" }"#;

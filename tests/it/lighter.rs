@@ -123,7 +123,7 @@ fn lighter(set: &TaskSet, rng: &mut Rng) -> Option<(TaskSet, Vec<usize>)> {
     Some((TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()?, old))
 }
 
-/// The same clusters and certificates for the tasks that are left.
+/// The allocation's clusters and certificates for the tasks that are left.
 fn carried_over(allocation: &Allocation, set: &TaskSet, old: &[usize]) -> Allocation {
     let left = |task: &TaskId| old.iter().position(|&was| was == task.index()).map(TaskId::from_index);
     let clusters = allocation

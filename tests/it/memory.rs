@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{file, root};
 
-/// Runs the command with at most so many KiB of address space. Gives the exit status, if it ended
+/// Runs the command with at most `kib` KiB of address space. Returns the exit status, if it ended
 /// by itself, and what it printed.
 fn within(kib: u64, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new("sh")

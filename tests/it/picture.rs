@@ -5,7 +5,8 @@ mod case_study_picture;
 
 #[test]
 fn the_picture_of_the_run_is_up_to_date() {
-    // If this fails: the command below with docs/case-study-run.svg, and look at it.
+    // If this fails: write the picture anew with the command below and docs/case-study-run.svg, and
+    // view it.
     let path = crate::common::file("run.svg", "").display().to_string();
     let stretch = ["--duration", "1s", "--gantt", "0ms..80ms", "--gantt-out", &path];
     crate::common::rtflash(&[&["exec", "tasksets/case-study.json"], &stretch[..]].concat());
@@ -17,7 +18,7 @@ fn the_picture_of_the_run_is_up_to_date() {
 
 #[test]
 fn the_picture_is_up_to_date() {
-    // If this fails: cargo run --example case_study_picture > docs/case-study.svg, and look at it.
+    // If this fails: cargo run --example case_study_picture > docs/case-study.svg, and view it.
     assert!(
         case_study_picture::svg() == include_str!("../../docs/case-study.svg"),
         "docs/case-study.svg is not what the example draws"

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{rtflash, rtflash_with_input};
 
-/// Two chips on one channel read so many pages in stripes every 20 ms.
+/// Two chips on one channel read `pages` pages in stripes every 20 ms.
 fn set(pages: u32, more: &str) -> String {
     let device = r#""profile":"dgist-2021","chips":2,"chips_per_channel":2"#;
     let read = format!(r#"{{"pages":{pages},"period":"20ms","access":"sequential"}}"#);
@@ -99,8 +99,8 @@ fn longest_with_commands(set: &str, analysis: &str, kind: &str, line: &str) -> S
     longest.split([',', '}']).next().expect("a number").to_owned()
 }
 
-/// Each page of a stripe waits for the other chip, is told within that, and sensed: 92 us. With one
-/// register it is 173 us. B is 92 us and b, 82 us.
+/// Each page of a stripe waits for the other chip, receives its command within that, and is sensed:
+/// 92 us. With one register it is 173 us. B is 92 us and b, 82 us.
 #[test]
 fn commands_go_with_pages_of_a_stripe() {
     let one_register = r#","command":"1us""#;
@@ -125,7 +125,8 @@ fn explain_says_what_passes_wait_for_with_commands() {
     }
 }
 
-/// A superblock of the whole channel waits for nobody: a page is 51 us for 91. B is 51 us and 41.
+/// A superblock of the whole channel waits for no other chip: a page is 51 us for 91. B is 51 us
+/// and 41.
 #[test]
 fn commands_go_with_pages_of_a_superblock() {
     const SUPERBLOCK: [&str; 4] = ["--algorithm", "global", "--analysis", "superblock"];

@@ -1,5 +1,5 @@
-//! `exec --phases FILE`, `--releases`, `--police`: requests come as they are stated, and what came
-//! too early or too large is told of.
+//! `exec --phases FILE`, `--releases`, `--police`: requests come as they are stated, and requests
+//! that came too early or too large are reported.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

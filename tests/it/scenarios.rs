@@ -9,7 +9,7 @@ fn p99(arguments: &[&str]) -> Vec<u64> {
     percentile("p99_ns", arguments)
 }
 
-/// Likewise for another percentile.
+/// Another percentile of the real-time job by each of these schedulers, in microseconds.
 fn percentile(which: &str, arguments: &[&str]) -> Vec<u64> {
     let run = rtflash(&[&["host", "run"], arguments, &["--format", "json"]].concat());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");

@@ -254,7 +254,7 @@ fn typical_times_guarantee_nothing() {
     assert_eq!(answer["guarantee"]["reason"], "typical times");
 }
 
-/// Without tasks nothing is guaranteed; a drive that nobody can reprogram needs another command.
+/// Without tasks nothing is guaranteed; a drive with fixed firmware needs another command.
 #[test]
 fn nothing_is_guaranteed_of_no_tasks_and_a_sealed_drive_is_named() {
     let set = r#"{"device": "emmc-64gb-mlc", "tasks": []}"#;
@@ -376,8 +376,8 @@ fn reads_that_are_not_steady_are_named() {
     assert_eq!(said(&["device.page_read=5us..50us"], "neighbours"), None);
 }
 
-/// Reads that fill a chip only if nobody else used the bus, and a writer; a device whose data fill
-/// it, with jobs; and a request that is too long to be run.
+/// Reads that fill a chip only if no other chip used the bus, and a writer; a device whose data
+/// fill it, with jobs; and a request that is too long to be run.
 const LEANING: &str = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 2 }, "tasks": [
     { "name": "a", "read": { "pages": 300, "period": "36ms" } }, { "name": "b", "write": { "pages": 1, "period": "100ms" } }] }"#;
 const FULL: &str = r#"{ "device": { "chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 8, "page_size": 4096,
@@ -667,7 +667,7 @@ fn an_allocation_may_name_tasks_that_are_gone() {
     assert!(check.status == 2 && check.stderr.contains("no task `t11`"), "{check:?}");
 }
 
-/// Nine chips, eight on a channel: the ninth has its channel to itself, and nobody to wait for, so
+/// Nine chips, eight on a channel: the ninth has its channel to itself, and no chip to wait for, so
 /// that the cluster of all of them relies on nothing and has a server, as one of eight has.
 #[test]
 fn there_are_no_neighbours_where_there_are_no_chips() {
@@ -696,8 +696,8 @@ fn there_are_no_neighbours_where_there_are_no_chips() {
     }
 }
 
-/// The parts of the demand share add up to it, it is what the tightest interval leaves, and an
-/// interval that is told of is one that the demand does not fit into.
+/// The parts of the demand share add up to it, it is what the tightest interval leaves, and the
+/// demand does not fit into a reported interval.
 #[test]
 fn what_is_shown_adds_up() {
     let (mut clusters, mut intervals, mut failing) = (0, 0, 0);

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Run, file, rtflash, rtflash_with_input};
 
-/// Tasks that hardly do anything and keep so many pages each, on the thesis's device of so many
-/// chips: 131,072 logical pages a chip, of 8 KiB.
+/// Tasks that hardly do anything and keep `data` pages, on the thesis's device of `chips` chips:
+/// 131,072 logical pages a chip, of 8 KiB.
 fn keeping(chips: u32, data: &[u64]) -> String {
     let tasks: Vec<Value> = data
         .iter()

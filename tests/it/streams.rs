@@ -42,7 +42,7 @@ fn a_stream_is_promised_where_sequential_requests_are_not() {
     let exec = rtflash(&[&["exec", set, "--allocation", allocation, "--duration", "2s"], &granted[..]].concat());
     assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
 
-    // The same certificate is none for a request that may begin anywhere.
+    // This certificate is too weak for a request that can begin anywhere.
     let jumps = directory.join("jumps.json");
     std::fs::write(&jumps, SET.replace("stream", "sequential")).expect("a file");
     let jumps = jumps.to_str().expect("a name");

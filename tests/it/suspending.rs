@@ -36,7 +36,7 @@ fn who_comes_more_often_than_an_erase_is_long_is_in_time() {
         assert!(records.lines().filter(|line| line.contains("\"erase-part\"")).count() > 1, "{analysis}");
         let check = rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat());
         assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
-        // A part that is not told has not happened.
+        // Parts that the trace omits have not happened.
         let silent: Vec<&str> = records.lines().filter(|line| !line.contains("\"erase-part\"")).collect();
         std::fs::write(trace, silent.join("\n") + "\n").expect("a file");
         assert_eq!(rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat()).status, 1);

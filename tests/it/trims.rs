@@ -1,4 +1,4 @@
-//! Pages that tasks trim, as the command has them: run, told in traces and answers, judged, or
+//! Pages that tasks trim, as the command has them: run, written to traces and answers, judged, or
 //! refused.
 
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::{rtflash, rtflash_with_input};
 use serde_json::Value;
 
-/// A chip of few blocks, of which most hold what nobody overwrites.
+/// A chip of few blocks, most of which hold data that no task overwrites.
 fn set(more: &str) -> String {
     let device = r#""profile":"dgist-2021","chips":1,"blocks_per_chip":64,"pages_per_block":32"#;
     let tasks = r#"[{"name":"log","write":{"pages":8,"period":"50ms"},"data_pages":160},

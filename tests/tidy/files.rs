@@ -1,4 +1,4 @@
-//! Files: none that nobody names, none too long, no function too long.
+//! Files: each is named elsewhere, none is too long, no function is too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,7 +135,7 @@ fn names_of_types_mean_one_thing() {
     nothing(&found, "names of types with several meanings");
 }
 
-/// Whoever takes another version of something writes the notices anew: `.ci/release notices`.
+/// A change of a dependency's version needs new notices: `.ci/release notices`.
 #[test]
 fn notices_are_of_the_versions_that_are_locked() {
     let text = |path: &str| std::fs::read_to_string(super::root().join(path)).expect("text");

@@ -202,7 +202,7 @@ fn formulas_of_lifetimes_are_cited_once() {
     assert_eq!(cited.len(), numbers.len(), "{cited:?}");
 }
 
-/// M2 and M3 are of whoever maps pages during a migration; the tests of rtflash-run do.
+/// Programs that map pages during a migration keep M2 and M3; the tests of rtflash-run do.
 #[test]
 fn rules_of_migrations_are_cited_once() {
     let names = all_names("docs/migration.md");

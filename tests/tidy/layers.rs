@@ -142,7 +142,7 @@ fn from_crate(of: &Module, path: &[String], modules: &BTreeSet<Module>) -> Optio
 struct Named {
     /// Paths from the crate on.
     paths: Vec<Module>,
-    /// The same of what `use` declarations name, by the name that it has here.
+    /// Paths that `use` declarations name, by the name that each has here.
     by_name: BTreeMap<String, Module>,
 }
 

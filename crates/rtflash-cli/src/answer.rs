@@ -99,7 +99,7 @@ impl SetAnswer {
 pub enum Unanswered {
     /// What was typed is wrong, or a file cannot be read or written.
     Failure(CommandFailure),
-    /// What stands in the place of the answer: what is wrong with an input, or why nobody can tell.
+    /// The answer that stands instead: the faults of an input, or the reason why no answer exists.
     Input(Box<SetAnswer>),
 }
 
@@ -124,7 +124,7 @@ impl Unanswered {
         }
     }
 
-    /// Tells the user, unless whoever gets the failure does.
+    /// Complains to the user about an input; a failure goes to the caller, which reports it.
     pub fn tell(self) -> Result<Status, CommandFailure> {
         match self {
             Unanswered::Failure(failure) => Err(failure),

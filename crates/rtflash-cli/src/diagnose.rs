@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 use rtflash_model::{Diagnostic, Diagnostics, line_column};
 
-/// Faults that are shown; of more, only the number is told.
+/// Faults that are shown; the last line states the number of the others.
 const MAX_SHOWN: usize = 20;
 
 /// Characters of a line that are shown, and those of them that may come before the fault.

@@ -99,7 +99,7 @@ impl Output {
             OutputSink::Stdout(..) => Ok(()),
             OutputSink::File(file) => file.finish(),
         };
-        // Whoever read a pipe may have gone away.
+        // The reader of a pipe can have ended.
         ended.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
     }
 
@@ -141,7 +141,7 @@ impl Output {
     }
 }
 
-/// A complaint to standard error. If nobody reads that either, so be it.
+/// A complaint to standard error. A write that fails there is ignored.
 pub fn complain(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
@@ -188,7 +188,7 @@ pub fn warning(message: &str) -> String {
 pub const GREEN: Style = AnsiColor::Green.on_default().bold();
 /// For what is not.
 pub const RED: Style = AnsiColor::Red.on_default().bold();
-/// For what to look at.
+/// For warnings.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 /// For headings.
 pub const BOLD: Style = Style::new().bold();

@@ -49,7 +49,7 @@ pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
 pub enum Beside {
     /// There is no such stream.
     Nothing,
-    /// It ended before, after so many.
+    /// The stream ended before, after this number of allocations.
     Ended(u64),
     /// This.
     Value(Frame),
@@ -108,7 +108,7 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// The same, each task set changed like this.
+    /// These pairs with the given changes made to each task set.
     #[must_use]
     pub fn changed_by(self, changes: &[Change]) -> Pairs {
         Pairs { changes: changes.to_vec(), ..self }
@@ -179,7 +179,7 @@ pub enum Given<'t> {
         /// The name of the file.
         name: &'t str,
     },
-    /// None: whoever was to make it found none, or (`None`) cannot tell.
+    /// No allocation: the allocator found none, or (`None`) cannot tell.
     Nothing {
         /// The verdict.
         schedulable: Option<bool>,

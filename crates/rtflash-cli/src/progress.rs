@@ -1,4 +1,4 @@
-//! Bars of progress: on standard error, where that is a terminal and nobody asked for quiet.
+//! Bars of progress: on standard error, if it is a terminal and `--quiet` is not given.
 //!
 //! Without the feature `progress` there are none.
 
@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 #[cfg(feature = "progress")]
 use crate::output::is_quiet;
 
-/// A bar of so many steps. Nothing is drawn where nobody looks.
+/// A progress bar; hidden if standard error is not a terminal.
 pub struct Bar {
     #[cfg(feature = "progress")]
     bar: ProgressBar,
@@ -22,8 +22,8 @@ pub struct Bar {
 
 #[cfg(feature = "progress")]
 impl Bar {
-    /// A bar of so many steps, some of them done before. The template is one of `indicatif`, which
-    /// says what is shown; in it `{per_sec}` is a whole number.
+    /// A bar of `all` steps, `done` of them done before. The template is one of `indicatif`, which
+    /// defines what is shown; in it `{per_sec}` is a whole number.
     pub fn new(template: &str, done: u64, all: u64) -> Bar {
         let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
         let bar = bar.with_position(done);
@@ -37,8 +37,8 @@ impl Bar {
         Bar { bar, begun: Instant::now() }
     }
 
-    /// Steps of which nobody knows how often they begin anew: how many are done of so many, what is
-    /// said beside them, and how long it has taken.
+    /// A bar of `all` steps that can begin anew any number of times: it shows how many are done, a
+    /// message, and the elapsed time.
     pub fn ticking(message: String, all: u64) -> Bar {
         let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {msg}, {elapsed}") {
@@ -49,17 +49,17 @@ impl Bar {
         Bar { bar, begun: Instant::now() }
     }
 
-    /// Whether nobody looks.
+    /// Whether the bar is hidden.
     pub fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }
 
-    /// So many steps more.
+    /// Advances by `steps` steps.
     pub fn inc(&self, steps: u64) {
         self.bar.inc(steps);
     }
 
-    /// So many steps in all, and what is said beside them.
+    /// Sets the number of steps that are done, and the message.
     pub fn set(&self, position: u64, message: String) {
         self.bar.set_message(message);
         self.bar.set_position(position);
@@ -89,7 +89,7 @@ impl Bar {
         Bar {}
     }
 
-    /// Nobody looks.
+    /// Whether the bar is hidden: always, without the feature.
     pub fn is_hidden(&self) -> bool {
         true
     }

@@ -54,7 +54,7 @@ pub fn read(path: &Path) -> Result<(String, String), CommandFailure> {
     read_within(InputSource::open(path)?, MAX_FRAME)
 }
 
-/// The same of no more than so many bytes.
+/// The name and text of an open source of at most `most` bytes.
 fn read_within(mut source: InputSource, most: usize) -> Result<(String, String), CommandFailure> {
     let mut bytes = Vec::new();
     Read::by_ref(&mut source)

@@ -25,9 +25,9 @@ const MAX_MISSES: usize = 10_000;
 /// What chips and buses do between two moments, when requests are released and due there, and which
 /// deadlines are missed.
 ///
-/// It is told the whole run as an [`Observer`] (jobs that are late within the stretch may have been
-/// released long before), then [`finish`](Gantt::finish), then it draws. However long the stretch,
-/// memory is bounded.
+/// It observes the whole run as an [`Observer`] (jobs that are late within the stretch can have
+/// been released long before), then [`finish`](Gantt::finish), then it draws. However long the
+/// stretch, memory is bounded.
 #[derive(Debug)]
 pub struct Gantt {
     from: u64,
@@ -334,7 +334,7 @@ fn ranges(mut numbers: Vec<u32>) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// At most so many characters.
+/// The name, cut to at most `max` characters.
 fn shortened(name: &str, max: usize) -> String {
     if name.chars().count() <= max {
         return name.to_owned();

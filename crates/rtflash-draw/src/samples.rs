@@ -110,7 +110,7 @@ impl Run {
         now
     }
 
-    /// Where the bus is free: nobody waits here.
+    /// Records a transfer if the bus is free for all of it; samples draw no waiting.
     fn transfer(&mut self, transfer: Transfer) {
         let (start, end) = (transfer.start.as_ns(), transfer.end.as_ns());
         let taken = self.bus.entry(transfer.channel.0).or_default();

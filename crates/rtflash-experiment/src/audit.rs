@@ -25,7 +25,7 @@ pub(crate) fn sets_done(plan: &Plan, shard: Shard, done: &Stretches) -> Option<V
     Some(sets)
 }
 
-/// Whether a tally can be that of so many sets at a point of the plan: it has its shape, and its
+/// Whether a tally of `sets` sets is possible at a point of the plan: it has its shape, and its
 /// counts fit together.
 pub(crate) fn is_possible(tally: &Tally, plan: &Plan, sets: u64) -> bool {
     let drawn = tally.sets.checked_add(tally.exhausted) == Some(sets);
@@ -55,8 +55,8 @@ fn are_paired(tally: &Tally, tellable: u64) -> bool {
             && sums(second, neither, no_i)
             && sums(both, second, tally.yes[j])
             && sums(first, neither, no_j);
-        // Of so many sets both can tell at least, and no sum overflows: each is at most what one of
-        // them can tell.
+        // The two overlap in at least decided_i + decided_j − `tellable` sets. No sum overflows:
+        // each count is at most the sets that a contender can decide.
         each && tally.decided[i] + tally.decided[j] <= tellable.saturating_add(pair.sets())
     })
 }
@@ -75,7 +75,7 @@ fn are_run(tally: &Tally, plan: &Plan) -> bool {
     })
 }
 
-/// Whether there are so many whole numbers with these sums and sums of products.
+/// Whether whole numbers exist, one for each of these sets, with these sums and sums of products.
 fn are_moments(runs: &Runs) -> bool {
     let count = runs.pages.len();
     let square_of = |i: usize| {

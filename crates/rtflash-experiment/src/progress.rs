@@ -33,7 +33,7 @@ pub enum MergeError {
     Mixed(usize),
     /// This part, by position in the list, has counts that cannot be those of its experiment.
     Impossible(usize),
-    /// This part, by position in the list, has so many of its sets done.
+    /// This part, by position in the list, has only some of its sets done.
     Unfinished {
         /// The part.
         part: usize,

@@ -18,9 +18,9 @@ use crate::tally::Tally;
 const HANDFUL: Duration = Duration::from_millis(25);
 /// Sets that a thread takes at once, at most.
 const MAX: u64 = 1 << 16;
-/// Whoever looks on while an experiment runs. Called from several threads, one at a time.
+/// An observer of an experiment under way. Called from several threads, one at a time.
 pub trait Watcher: Send {
-    /// So many more sets are done.
+    /// `sets` more sets are done.
     fn advance(&mut self, sets: u64);
 
     /// How often progress is to be kept: what a kill may cost. Where keeping takes long, it is done

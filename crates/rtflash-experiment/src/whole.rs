@@ -9,7 +9,7 @@ use crate::run::{Watcher, run};
 use crate::shard::Shard;
 use crate::tally::Tally;
 
-/// Nobody looks on, and nothing is kept on the way.
+/// A watcher that ignores progress and keeps nothing.
 struct Nobody;
 
 impl Watcher for Nobody {

@@ -40,11 +40,11 @@ pub enum NotExported {
     TooMany(u128),
     /// A chip has too few blocks: how many are needed.
     TooFewBlocks(u64),
-    /// The spare blocks of a cluster, at this λ, are fewer than so many a chip.
+    /// The spare blocks of a cluster, at this λ, are fewer than this number a chip.
     TooFull(u64),
     /// A field of the device is larger than the target's: its name.
     OutOfRange(&'static str),
-    /// No clock of the bus there is near to the transfer of a page: the nearest takes so many ns.
+    /// No clock of the bus is near to the transfer of a page: the nearest takes this number of ns.
     NoClock(u64),
     /// A page is no multiple of 512 bytes.
     NoSectors,

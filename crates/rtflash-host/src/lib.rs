@@ -2,7 +2,7 @@
 //! device.
 //!
 //! A [`Scheduler`] keeps requests and says which goes next. It sees no device and moves no time:
-//! whoever drives it says what time it is. [`order`] drives one by a script.
+//! its driver states the time. [`order`] drives one by a script.
 //!
 //! K2 hands out what is real-time first:
 //!

@@ -13,7 +13,7 @@ use crate::scheduler::{Cut, K2Settings, SchedulerSettings, Split};
 pub struct Millionths(u32);
 
 impl Millionths {
-    /// Of so many millionths, from 1 to a million.
+    /// A share of `millionths` millionths; `None` unless it is from 1 to a million.
     pub fn of_million(millionths: u32) -> Option<Millionths> {
         (1..=1_000_000).contains(&millionths).then_some(Millionths(millionths))
     }

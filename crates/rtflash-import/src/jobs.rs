@@ -21,8 +21,8 @@ pub fn pages_touched(request: &TracedRequest, page_size: u32) -> u64 {
 /// number of pages, reads first, smaller ones first. Each job comes when its request came, counted
 /// from the first request of all; `None` where that is 2⁶³ ns or more.
 ///
-/// A request becomes the pages of `page_size` bytes that it touches. What it leaves of them is read
-/// and written back by nobody here.
+/// A request becomes the pages of `page_size` bytes that it touches. The jobs do not read and write
+/// back the rest of a page that it touches in part.
 pub fn job_streams(requests: &[TracedRequest], page_size: u32) -> Option<Vec<Job>> {
     let start = requests.first().map_or(0, |request| request.at);
     let mut streams: BTreeMap<(bool, u64), Vec<Instant>> = BTreeMap::new();

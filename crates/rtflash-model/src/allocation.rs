@@ -150,8 +150,8 @@ impl Allocation {
         })
     }
 
-    /// The same with these certificates, one for each cluster, in order; what is missing at the end
-    /// has none.
+    /// This allocation with the given certificates, one for each cluster in order. A cluster beyond
+    /// the end of the list gets no certificate.
     #[must_use]
     pub fn with_certificates(mut self, mut certificates: Vec<Option<Certificate>>) -> Allocation {
         certificates.resize(self.len(), None);
@@ -162,8 +162,8 @@ impl Allocation {
         self
     }
 
-    /// The same with these remarks, one for each cluster, in order; of what is missing at the end
-    /// nothing is said.
+    /// This allocation with the given remarks, one for each cluster in order. A cluster beyond the
+    /// end of the list gets no remarks.
     #[must_use]
     pub fn with_remarks(mut self, mut remarks: Vec<Remarks>) -> Allocation {
         remarks.resize(self.len(), Remarks::default());

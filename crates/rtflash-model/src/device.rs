@@ -5,7 +5,7 @@ mod stated_times;
 mod unstated;
 
 use crate::invalid::{Invalid, Path};
-use crate::on_chip::OnChip;
+use crate::on_chip::OperationTime;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 use refuse::{on_chip, refuse_counts, refuse_times};
@@ -14,7 +14,7 @@ pub use stated_times::{Shortest, StatedTimes};
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
 
-/// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the
+/// A description of a device that is not yet checked; [`Device::new`] checks it. Its times are the
 /// longest that operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSpec {
@@ -58,16 +58,17 @@ pub struct DeviceSpec {
     /// ζ: of these, how many may fail at a program while the chip, or its superblock, is busy
     /// without a break; `None`: all.
     pub program_failures: Option<u32>,
-    /// t_s: how long it takes, at most, until a chip that erases and is told to suspend that is
-    /// free for something else; `None`: erases cannot be suspended, or nobody does.
+    /// t_s: the longest time from a command that suspends an erase until the chip is free for
+    /// another operation; `None`: the firmware does not suspend erases.
     pub erase_suspend: Option<Span>,
     /// t_u: by how much an erase takes longer, at most, for each time that it was suspended;
     /// `None`: by nothing.
     pub erase_resume: Option<Span>,
-    /// Δ: wear is levelled, and valid pages of a block are moved once it was erased so many times
-    /// less often than another one of its chip; `None`: nobody does.
+    /// Δ: static wear levelling moves the valid pages of a block once the block was erased Δ times
+    /// less often than another block of its chip; `None`: the firmware does not level wear.
     pub wear_gap: Option<u32>,
-    /// N_g: α leaves one GC job in so many for that; `None`: what others leave has to do.
+    /// N_g: α leaves one of N_g GC jobs for wear levelling; `None`: wear levelling uses only the GC
+    /// jobs that have no other work.
     pub wear_passes: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
@@ -91,8 +92,8 @@ impl DeviceSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
-    read: OnChip,
-    program: OnChip,
+    read: OperationTime,
+    program: OperationTime,
     valid_pages_bound: u32,
     gc_pass: Span,
     /// Whether it was described as a sealed profile with other fields.
@@ -234,10 +235,10 @@ impl Device {
         self.spec.page_registers.unwrap_or(1)
     }
 
-    /// Whether a chip may sense or program a page while it moves another one: it has a second page
-    /// register (docs/analysis.md, Section 13). Nobody uses it where programs may fail: a chip says
-    /// so when the next page is in its register already. Nor where wear is levelled, which is not
-    /// proved beside it.
+    /// Whether a chip can sense or program a page while it moves another one: it has a second page
+    /// register (docs/analysis.md, Section 13). The register is unused if programs can fail,
+    /// because a chip reports a failure when the next page is in its register already. It is unused
+    /// with wear levelling, too, because no proof covers the two together.
     pub fn has_cache_register(&self) -> bool {
         self.page_registers() > 1 && self.spare_blocks() == 0 && self.wear_gap().is_none()
     }
@@ -260,7 +261,7 @@ impl Device {
         self.spec.wear_gap
     }
 
-    /// N_g: one GC job in so many is left for that by α, if any is.
+    /// N_g: α leaves one of N_g GC jobs for wear levelling; `None` if it leaves none.
     pub fn wear_passes(&self) -> Option<u32> {
         self.spec.wear_passes
     }
@@ -305,11 +306,11 @@ impl Device {
         self.spec.shortest == Shortest::default()
     }
 
-    /// Whether the times of sensing and moving a page are stated so narrowly that somebody may rely
-    /// on the order in which reads ask for the bus (docs/analysis.md, Section 6.1, Q3): a transfer
-    /// as a single time, sensing as one or as a range that is shorter than a transfer. With
-    /// commands (Section 6.3, Q5) sensing in a range that is shorter than these, and they no longer
-    /// than a transfer.
+    /// Whether sensing and moving a page take stated times so narrow that an analysis can rely on
+    /// the order in which reads ask for the bus (docs/analysis.md, Section 6.1, Q3): a transfer
+    /// takes a single time, and sensing a single time or a range shorter than a transfer. With
+    /// commands (Section 6.3, Q5) the range of sensing is shorter than a command, and a command
+    /// takes at most as long as a transfer.
     pub fn has_steady_reads(&self) -> bool {
         let narrow = |than: Span| self.page_read_min().saturating_add(than) > self.page_read();
         if self.has_commands() {

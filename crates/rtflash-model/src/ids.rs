@@ -145,7 +145,7 @@ impl<I, T> FromIterator<T> for PerId<I, T> {
 }
 
 impl<I: Id, T> PerId<I, T> {
-    /// So many equal entries.
+    /// A table of `count` equal entries.
     pub fn filled(entry: T, count: u32) -> Self
     where
         T: Clone,
@@ -159,7 +159,7 @@ impl<I: Id, T> PerId<I, T> {
         self.entries.get(id.index())
     }
 
-    /// The same, to change it.
+    /// A mutable reference to the entry of an id; `None` if the table has no such entry.
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.entries.get_mut(id.index())
@@ -176,7 +176,8 @@ impl<I: Id, T> PerId<I, T> {
         self.entries.clear();
     }
 
-    /// Makes it so many entries: adds equal ones at the end, or takes the last ones away.
+    /// Changes the number of entries to `count`: adds equal ones at the end, or removes the last
+    /// ones.
     pub fn resize(&mut self, count: u32, entry: T)
     where
         T: Clone,
@@ -218,7 +219,7 @@ impl<I: Id, T> PerId<I, T> {
         self.entries.iter()
     }
 
-    /// The same, to change them.
+    /// Iterates over mutable references to the entries, in the order of their ids.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.entries.iter_mut()
     }

@@ -81,7 +81,7 @@ impl Invalid {
         Invalid { path, problem: problem.into(), expected: expected.into() }
     }
 
-    /// The same fault, seen from a description that holds this one at `outer`.
+    /// This fault with its path taken from a description that contains the faulty one at `outer`.
     #[must_use]
     pub fn within(mut self, outer: &Path) -> Invalid {
         self.path = outer.join(&self.path);

@@ -1,8 +1,8 @@
 //! The words of rtflash: time, device, task, allocation.
 //!
-//! Nothing here knows an algorithm, reads a file, a clock or the environment. What these types hold
-//! is valid; what somebody wrote becomes one of them once, at the edge, or an error that names the
-//! field.
+//! Nothing here knows an algorithm, reads a file, a clock or the environment. These types hold only
+//! valid values: the readers at the edge turn input into one of them once, or into an error that
+//! names the field.
 //!
 //! | thesis | here | NAND datasheets |
 //! |---|---|---|

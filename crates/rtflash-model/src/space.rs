@@ -91,7 +91,7 @@ impl Device {
         u64::from(chips.max(1)) * u64::from(self.pages_per_block())
     }
 
-    /// So many pages in bytes.
+    /// The size of `pages` pages in bytes.
     pub fn bytes(&self, pages: u128) -> u128 {
         pages.saturating_mul(self.page_size().into())
     }

@@ -2,8 +2,8 @@
 
 use crate::time::{Instant, Span};
 
-/// A periodic request of a task, (r, T^r) or (w, T^w): so many pages every period. Each request is
-/// due a relative deadline D after its nominal arrival, and is released at most a jitter J after
+/// A periodic request of a task, (r, T^r) or (w, T^w): a number of pages every period. Each request
+/// is due a relative deadline D after its nominal arrival, and is released at most a jitter J after
 /// it, with 0 < D ≤ T and J < D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
@@ -58,7 +58,7 @@ impl Request {
         (pages > 0 && period > Span::ZERO).then_some(request)
     }
 
-    /// The same with this access pattern.
+    /// This request with another access pattern.
     #[must_use]
     pub fn with_access(self, access: Access) -> Request {
         Request { access, ..self }
@@ -106,24 +106,24 @@ impl Request {
         self.window() == self.period
     }
 
-    /// The same, due so long after its nominal arrival; `None` for the period. Nothing where D is
-    /// not above J, or above T.
+    /// This request with the relative deadline D; `None` stands for the period. Returns `None`
+    /// unless J < D ≤ T.
     pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
         Request { deadline, ..self }.checked()
     }
 
-    /// The same, released up to so long after its nominal arrival. Nothing where J is not below D.
+    /// This request with the release jitter J. Returns `None` unless J < D.
     pub fn with_jitter(self, jitter: Span) -> Option<Request> {
         Request { jitter, ..self }.checked()
     }
 
-    /// The same at another period. A stated deadline stays, and so does the jitter. Nothing where
-    /// the period is zero, D is above it, or J not below D.
+    /// This request with another period. A stated deadline and the jitter stay. Returns `None` if
+    /// the period is zero, D is above it, or J is not below D.
     pub fn with_period(self, period: Span) -> Option<Request> {
         Request { period, ..self }.checked()
     }
 
-    /// The same with other pages; `None` for zero pages.
+    /// This request with another number of pages; `None` for zero pages.
     pub fn with_pages(self, pages: u64) -> Option<Request> {
         Request { pages, ..self }.checked()
     }
@@ -173,8 +173,8 @@ impl Task {
         self.data_pages.unwrap_or(1)
     }
 
-    /// Zones of so many pages that it owns, where the device has zones: those that its data fill,
-    /// and one more where it writes, to be reset while the others are kept.
+    /// The number of zones of `zone_pages` pages that the task owns if the device has zones: those
+    /// that its data fill, and one more if it writes, which is reset while the others are kept.
     pub fn zones(&self, zone_pages: u64) -> u64 {
         self.kept_pages().div_ceil(zone_pages.max(1)) + u64::from(self.write.is_some())
     }

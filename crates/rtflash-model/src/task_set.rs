@@ -50,7 +50,7 @@ impl TaskSet {
         &self.jobs
     }
 
-    /// The same tasks and jobs on another device.
+    /// This set's tasks and jobs on another device.
     ///
     /// # Errors
     /// As [`TaskSet::new`]: costs may grow too large there, and data may not fit.

@@ -87,16 +87,15 @@ impl Executed {
     }
 }
 
-/// Somebody who is handed every record, in the order of a trace, with the plan that it belongs to.
+/// A consumer of every record, in the order of a trace, with the plan that it belongs to.
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
-/// Somebody who wants to know how far a run is: before which instant all has been simulated, and
-/// with how many operations of chips. The first call comes when the device is prepared. A later
-/// call that breaks ends the run there.
+/// An observer of a run's progress: the instant before which all has been simulated, and the
+/// operations of chips until then. The first call comes when the device is prepared. A later call
+/// that breaks ends the run there.
 pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64) -> ControlFlow<()>;
 
-/// Somebody who keeps the state of a run, so that it can be gone on with when it has been broken
-/// off.
+/// A store of the state of a run, so that an interrupted run can continue.
 pub trait Checkpoint {
     /// The state that was kept last of this very run, by the same build of the program; `None`
     /// where it begins.
@@ -181,7 +180,7 @@ pub fn execute(
     execute_within(DEFAULT_MEMORY, set, allocation, analysis, options, sink)
 }
 
-/// As [`execute`], in so many bytes of memory, and what the jobs pending take.
+/// As [`execute`], in at most `limit` bytes of memory, besides those of the jobs pending.
 ///
 /// # Errors
 /// As there, and where its tables would take more.
@@ -196,7 +195,7 @@ pub fn execute_within(
     execute_watched(limit, set, allocation, analysis, options, sink, None)
 }
 
-/// As [`execute_within`], with somebody who is counted now and then how far it is.
+/// As [`execute_within`], with `watch`, which receives the progress from time to time.
 ///
 /// # Errors
 /// As there.
@@ -214,14 +213,15 @@ pub fn execute_watched(
         match (sink, watch) {
             (None, None) => Ok(run(plan, options, servers, observe)?.into()),
             (None, watch) => run_in_windows(plan, options, servers, watch, None),
-            (Some(sink), watch) => traced((plan, options), servers, sink, watch),
+            (Some(sink), watch) => traced(plan, options, servers, sink, watch),
         }
     })
 }
 
 /// A run, all records of which are handed over.
 fn traced<'p>(
-    (plan, options): (&'p Plan, &'p Options),
+    plan: &'p Plan,
+    options: &'p Options,
     servers: &mut TbsServers,
     sink: Sink<'_>,
     mut watch: Option<Watch<'_>>,
@@ -236,8 +236,8 @@ fn traced<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
-/// As [`execute_watched`], with somebody who keeps the state now and then. The result is the same,
-/// however often it is broken off and gone on with.
+/// As [`execute_watched`], with a checkpoint, which keeps the state from time to time. The result
+/// does not depend on how often the run is interrupted and continued.
 ///
 /// # Errors
 /// As there, and where the state cannot be kept, or what was kept is none of this run.
@@ -280,7 +280,7 @@ fn execute_by(
     judged(limit, plan, options, servers, run)
 }
 
-/// Runs a plan of clusters with certificates, and judges it, in so many bytes of memory.
+/// Runs a plan of clusters with certificates, and judges it, in at most `limit` bytes of memory.
 ///
 /// # Errors
 /// Why it could not be run to its end.

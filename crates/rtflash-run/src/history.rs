@@ -99,8 +99,8 @@ impl History {
         self.lifetimes.get(&task).map(|of| of.from)
     }
 
-    /// The same for a set in which the tasks have other numbers; a task without one is left out.
-    /// Numbers keep their order.
+    /// This history for a set in which the tasks have other numbers; a task without one is left
+    /// out. Numbers keep their order.
     #[must_use]
     pub fn renamed(self, number: impl Fn(TaskId) -> Option<TaskId>) -> History {
         let cluster = |cluster: Cluster| Cluster {
@@ -122,7 +122,8 @@ impl History {
         self.plan_sharing(set, &[])
     }
 
-    /// The same where some tasks share the pages of others.
+    /// The plan of it all, for a set of every task that ever runs, if some tasks share the pages of
+    /// others.
     ///
     /// # Errors
     /// Why it cannot be executed.

@@ -17,7 +17,7 @@ impl TbsServers {
     pub fn new(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> TbsServers {
         let clusters = allocation.clusters();
         let server = |cluster: &rtflash_model::Cluster| Server::new(set, analysis, &cluster.tasks, cluster.size());
-        // Nobody asks them where there are no jobs.
+        // Without jobs, no caller asks a server.
         TbsServers { servers: if set.jobs().is_empty() { Vec::new() } else { clusters.iter().map(server).collect() } }
     }
 

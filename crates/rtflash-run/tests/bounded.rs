@@ -23,7 +23,7 @@ fn case_study() -> TaskSet {
     read_task_set(&fs::read_to_string(path).expect("the case study")).expect("a task set").set
 }
 
-/// The same on smaller chips, whose tables are soon in use as a whole.
+/// The set on smaller chips, whose tables are soon in use as a whole.
 fn small(set: &TaskSet) -> TaskSet {
     let spec = DeviceSpec { blocks_per_chip: 64, ..set.device().spec() };
     set.on(Device::new(spec).expect("a device")).expect("no data are declared")

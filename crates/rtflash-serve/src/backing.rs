@@ -9,16 +9,16 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 pub struct DataFile {
     file: Mutex<File>,
-    /// The same, to be synced while others read and write.
+    /// A second handle of the file, which syncs while others read and write.
     synced: File,
 }
 
 impl DataFile {
-    /// The file at this path with so many bytes; what is there already stays. Where nothing was
-    /// written it has no blocks.
+    /// Opens the file at this path with `size` bytes, and keeps what it contains. Bytes never
+    /// written take no blocks.
     ///
     /// # Errors
-    /// Where it cannot be made, is of another size, or somebody else keeps data in it.
+    /// If it cannot be made, is of another size, or another process keeps its data in it.
     pub fn open(path: &Path, size: u64) -> io::Result<DataFile> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|error| match error {
@@ -40,10 +40,11 @@ impl DataFile {
         Ok(DataFile { synced: file.try_clone()?, file: Mutex::new(file) })
     }
 
-    /// The same without a name, gone with the process.
+    /// A data file of `size` bytes in an open file, which can be without a name and end with the
+    /// process.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If the file cannot get its size.
     pub fn of(file: File, size: u64) -> io::Result<DataFile> {
         file.set_len(size)?;
         DataFile::new(file)

@@ -283,7 +283,7 @@ impl<'a> Drive<'a> {
 
     /// A job of the device is over.
     fn is_over(&mut self, job: JobId, now: Instant, over: &mut Vec<u64>) {
-        // Garbage collection is nobody's.
+        // Jobs of garbage collection belong to no request.
         let Some(OpenRequest { source, nominal, shares }) = self.requests.remove(&job) else { return };
         let counts = &mut self.sources[source].counts;
         let took = now.since(nominal);

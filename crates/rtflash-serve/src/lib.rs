@@ -2,8 +2,8 @@
 //! on the simulated chips of a certified allocation, at the pace of the simulated device.
 //!
 //! - [`Export`]: what a client sees of a task.
-//! - [`Drive`]: the device in simulated time, with a policeman for each task: what comes early is
-//!   held, what is too large is cut, so that nobody's promise depends on what a client does.
+//! - [`Drive`]: the device in simulated time, with a shaper for each task: it holds what comes
+//! early and cuts what is too large, so that no guarantee depends on what a client does.
 //! - [`serve`]: clients on a socket, the drive at the pace of the clock, data in a file.
 //!
 //! docs/serve.md has what it promises.

@@ -86,8 +86,8 @@ impl Policeman {
         gone.into_iter().map(|waiting| (waiting.ticket, waiting.pages)).collect()
     }
 
-    /// A stream turns towards the chip of its next page in periods that have gone by in which it
-    /// asked for nothing: as if it had asked for pages that nobody wants.
+    /// A stream turns towards the chip of its next page in periods without a request: the shaper
+    /// counts them as requests for pages that are skipped.
     fn turn(&mut self, now: Instant) {
         let (PageRule::Stream { chips }, Some(next)) = (self.rule, self.waiting.front()) else { return };
         let mut skipped = (next.first % chips + chips - self.column) % chips;

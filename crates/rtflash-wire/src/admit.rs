@@ -97,7 +97,7 @@ pub struct RefusingCluster {
     pub cluster: usize,
     /// `data`, `no-reserve`, `server`, `late`, `neighbour` or `reserve`.
     pub reason: Text<'static>,
-    /// The same in words.
+    /// The reason in words.
     pub detail: String,
 }
 
@@ -111,7 +111,7 @@ pub struct ServedStream<'a> {
     pub cluster: Option<usize>,
     /// Null where there is one, else `no-server` or `full`.
     pub reason: Option<Text<'static>>,
-    /// The same in words.
+    /// The reason in words; null where there is a cluster.
     pub detail: Option<String>,
 }
 

@@ -45,8 +45,8 @@ pub struct AllocAnswer<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
-    /// clusters or with others, and the device's times are maxima. Null where that was not asked
-    /// (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
+    /// clusters or with others, and the device's times are maxima. Null if that was not asked
+    /// (`--guarantee`, `--no-guarantee`), is not decided, or the set has no tasks.
     pub guaranteed: Option<bool>,
     /// Whether the clusters printed here are; null as above, and where none are printed.
     pub guaranteed_as_placed: Option<bool>,
@@ -334,7 +334,7 @@ impl<'a> AllocAnswer<'a> {
         };
         AllocAnswer {
             schedulable: outcome.is_schedulable(),
-            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict),
+            verdicts: Verdicts::of_outcome(set, algorithm, analysis, outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             clusters,

@@ -17,7 +17,7 @@ use crate::verdicts::{Verdict, Verdicts};
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
-    /// Whether every cluster passes; null where that cannot be told.
+    /// Whether every cluster passes; null if that is not decided.
     pub schedulable: Option<bool>,
     /// What Theorem 1 says of the set, and what is guaranteed of it.
     #[serde(flatten)]
@@ -44,11 +44,10 @@ pub struct CheckedCluster<'a> {
     pub tasks: Vec<Text<'a>>,
     /// Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis,
     /// whether demand and blocking fit into every interval, relying on no more than is granted, the
-    /// data fit, and the certificate states no less than the load needs. Null where that cannot be
-    /// told.
+    /// data fit, and the certificate states no less than the load needs. Null if that is not
+    /// decided.
     pub schedulable: Option<bool>,
-    /// Whether its test of time passes, whatever space the data take. Null where that cannot be
-    /// told.
+    /// Whether its test of time passes, whatever space the data take. Null if that is not decided.
     pub in_time: Option<bool>,
     /// U, Eq. (IV.9), to the nearest double. Under a sound analysis the same as `demand_share`,
     /// which is no utilization.

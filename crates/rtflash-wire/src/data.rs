@@ -38,7 +38,7 @@ pub struct TaskDataAnswer<'a> {
     pub task: Text<'a>,
     /// The pages that it declares.
     pub data_pages: u64,
-    /// The same in bytes.
+    /// The size of these pages in bytes.
     pub data_bytes: u128,
 }
 

@@ -50,7 +50,7 @@ answers! {
     ErrorLine,
 }
 
-/// The same on several lines, for a file that a person may read.
+/// The answer in its envelope on several lines, for a file that a person reads.
 pub fn pretty(answer: &impl Serialize) -> String {
     // As above.
     let written = serde_json::to_string_pretty(&Envelope { format: ANSWER_FORMAT, answer });

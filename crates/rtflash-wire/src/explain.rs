@@ -26,7 +26,7 @@ pub struct Explanation<'a> {
     /// The analysis.
     pub analysis: Text<'a>,
     /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
-    /// there is no allocation, null where it cannot be told.
+    /// there is no allocation, null if that is not decided.
     pub schedulable: Option<bool>,
     /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
@@ -73,7 +73,7 @@ pub struct Explanation<'a> {
 /// The answer without terms to show.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unexplained<'a> {
-    /// Null: it cannot be told.
+    /// Null: it is not decided.
     pub schedulable: Option<bool>,
     /// The verdict of Theorem 1, and whether the device guarantees the set.
     #[serde(flatten)]
@@ -135,11 +135,11 @@ impl AssumptionText {
 pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
-    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
-    /// where that cannot be told.
+    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null if
+    /// that is not decided.
     pub schedulable: Option<bool>,
     /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    /// certificate says. Null where that cannot be told.
+    /// certificate says. Null if that is not decided.
     pub in_time: Option<bool>,
     /// Under a sound analysis what `check` has against the verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -282,12 +282,13 @@ impl<'a> Explanation<'a> {
                 costs: helds.get(position).and_then(Option::as_ref).map(costs),
                 rests_on: rests_on(
                     set,
-                    (allocation, position),
+                    allocation,
+                    position,
                     helds.get(position).and_then(Option::as_ref),
                     reliances.get(position).copied().flatten(),
                 ),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (checked, &space))
+                ..ExplainedCluster::new(set, analysis, test, &cluster, &report, checked, &space)
             };
             clusters.map(terms).collect()
         });
@@ -328,10 +329,12 @@ fn costs(held: &Held) -> UnitCosts {
 impl<'a> ExplainedCluster<'a> {
     fn new(
         set: &'a TaskSet,
-        (analysis, test): (&dyn Analysis, Option<DemandTest>),
+        analysis: &dyn Analysis,
+        test: Option<DemandTest>,
         cluster: &Cluster,
         report: &ClusterReport,
-        (checked, space): (&CheckedCluster<'_>, &Space),
+        checked: &CheckedCluster<'_>,
+        space: &Space,
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();

@@ -29,7 +29,7 @@ impl Guarantee {
         Guarantee { verdict, ..Guarantee::NOT_ASKED }
     }
 
-    /// What is known of an outcome without looking further, where nobody asked.
+    /// The guarantee that follows from an outcome without a further search.
     pub fn known(set: &TaskSet, allocator: &str, analysis: &dyn Analysis, outcome: &Outcome) -> Guarantee {
         if let Some(verdict) = Verdict::without_asking(set) {
             let as_placed = verdict.holds().filter(|_| outcome.allocation().is_some());
@@ -65,16 +65,17 @@ impl Guarantee {
             return known;
         }
         let accepted = outcome.is_schedulable() == Some(true);
-        Guarantee::beside(set, allocator, analysis, (outcome.allocation(), accepted), granted)
+        Guarantee::beside(set, allocator, analysis, outcome.allocation(), accepted, granted)
     }
 
-    /// The same next to the clusters of an allocation, if there is one, which the analysis accepts
-    /// or does not.
+    /// The guarantee next to the clusters of an allocation, if there is one, with whether the
+    /// analysis accepts them.
     pub fn beside(
         set: &TaskSet,
         allocator: &dyn Allocator,
         analysis: &dyn Analysis,
-        (allocation, accepted): (Option<&Allocation>, bool),
+        allocation: Option<&Allocation>,
+        accepted: bool,
         granted: Reliance,
     ) -> Guarantee {
         if let Some(verdict) = Verdict::without_asking(set) {

@@ -79,11 +79,11 @@ pub struct HostJob<'a> {
     pub mean_ns: Option<u64>,
     /// The least latency that half of them do not exceed.
     pub p50_ns: Option<u64>,
-    /// The same for 99 %.
+    /// The least latency that 99 % of them do not exceed.
     pub p99_ns: Option<u64>,
-    /// The same for 99.9 %.
+    /// The least latency that 99.9 % of them do not exceed.
     pub p999_ns: Option<u64>,
-    /// The same for 99.99 %.
+    /// The least latency that 99.99 % of them do not exceed.
     pub p9999_ns: Option<u64>,
     /// The longest.
     pub max_ns: Option<u64>,
@@ -101,11 +101,12 @@ pub struct HostJob<'a> {
 }
 
 impl<'a> HostAnswer<'a> {
-    /// What is told of a run.
+    /// The answer about a run.
     pub fn new(
         scheduler: &'a str,
         jobs: &'a [JobReport],
-        (queues, assumptions): (&QueueLengths, &[BoundAssumption]),
+        queues: &QueueLengths,
+        assumptions: &[BoundAssumption],
         span: Span,
     ) -> HostAnswer<'a> {
         let assumptions = assumptions.iter().map(HostAssumption::new).collect();

@@ -120,7 +120,7 @@ pub struct MissingCluster<'a> {
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,
-    /// The same in words.
+    /// The reason in words.
     pub detail: String,
 }
 

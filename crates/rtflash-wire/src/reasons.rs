@@ -194,7 +194,7 @@ pub fn pages(device: &Device, pages: u128) -> String {
 /// programs.
 pub type Beside = fn(&Device, u128) -> String;
 
-/// ` (196.6 kB)`: the bytes of so many pages.
+/// ` (196.6 kB)`: the size of `pages` pages.
 pub fn beside(device: &Device, pages: u128) -> String {
     format!(" ({})", volume(device.bytes(pages) as f64))
 }

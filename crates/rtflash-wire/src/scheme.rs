@@ -39,7 +39,7 @@ pub struct SchemeTerm<'a> {
 pub struct SchemeRoom {
     /// Which pages, or whose response.
     pub what: Text<'static>,
-    /// So many.
+    /// The number that has to fit.
     pub needed: u64,
     /// The room for them.
     pub there: u64,

@@ -13,7 +13,7 @@ pub struct ServeAnswer<'a> {
     pub passes: bool,
     /// How long the device ran.
     pub duration_ns: u64,
-    /// So many times as long everything took on the clock.
+    /// How many times as long everything took on the clock.
     pub slow: u32,
     /// By how much the machine was behind that, at most, on the clock.
     pub behind_ns: u64,

@@ -51,8 +51,8 @@ pub struct SizeAnswer<'a> {
     /// fails as it is, the allocation to the fewest chips. Null where there is none. With
     /// `--spread`, the allocation that uses free chips, if that is a gain.
     pub cost: Option<CostAnswer<'a>>,
-    /// The same with `--spread`, which gives free chips to the clusters that wear fastest; null
-    /// where it is given, or would gain nothing.
+    /// What the allocation costs with `--spread`, which gives free chips to the clusters that wear
+    /// fastest; null where it is given, or would gain nothing.
     pub with_spread: Option<CostAnswer<'a>>,
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,14 +208,14 @@ pub struct CostAnswer<'a> {
     /// most, the shortest lifetime.
     #[serde(flatten)]
     pub tasks: WearAnswer,
-    /// The same with jobs that are not real-time, their pages spread evenly over the chips of
-    /// clusters with a server, as if all of them could be served; null where none writes at a known
-    /// rate, or no cluster serves them.
+    /// The whole device with jobs that are not real-time, too, their pages spread evenly over the
+    /// chips of clusters with a server, as if all of them could be served; null where none writes
+    /// at a known rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
     /// An estimate of the real-time tasks where each overwrites its data in order, round and round
     /// (docs/lifetime.md says how far off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
-    /// The same where each overwrites any of its pages.
+    /// An estimate where each task overwrites any of its pages; null where none writes.
     pub anywhere: Option<ExpectedAnswer>,
     /// Names of jobs that write and are left out: they arrive at single times and have no rate.
     pub jobs_left_out: Vec<Text<'a>>,
@@ -239,7 +239,7 @@ pub struct ClusterCostAnswer<'a> {
     /// An estimate of its tasks where each overwrites its data in order, round and round; null
     /// where none writes.
     pub in_rings: Option<ExpectedAnswer>,
-    /// The same where each overwrites any of its pages.
+    /// An estimate of its tasks where each overwrites any of its pages; null where none writes.
     pub anywhere: Option<ExpectedAnswer>,
 }
 
@@ -314,7 +314,8 @@ impl<'a> SizeAnswer<'a> {
         set: &'a TaskSet,
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
-        (sizing, guarantee): (&Sizing, &Guarantee),
+        sizing: &Sizing,
+        guarantee: &Guarantee,
         meta: Option<&'a RawValue>,
     ) -> SizeAnswer<'a> {
         let limits = &sizing.limits;
@@ -326,7 +327,7 @@ impl<'a> SizeAnswer<'a> {
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
-            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, &guarantee.verdict),
+            verdicts: Verdicts::of_outcome(set, algorithm, analysis, &sizing.outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             chips: ChipsAnswer {

@@ -59,28 +59,30 @@ pub struct UnplacedAnswer<'a> {
     /// `request`, where it takes too long: `read` or `write`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Text<'static>>,
-    /// Likewise: its pages.
+    /// `request`, where it takes too long: its pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_pages: Option<u64>,
-    /// Likewise: the least time that it takes on any cluster of the device.
+    /// `request`, where it takes too long: the least time that it takes on any cluster of the
+    /// device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_ns: Option<u128>,
-    /// Likewise: what nothing interrupts and may have begun before it, such as an erase that
-    /// garbage collection needs.
+    /// `request`, where it takes too long: what nothing interrupts and can have begun before it,
+    /// such as an erase that garbage collection needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking_ns: Option<u128>,
-    /// Likewise: its period, which is not longer, or `window_ns` is shorter.
+    /// `request`, where it takes too long: its period, which is not longer, or `window_ns` is
+    /// shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
-    /// Likewise, where it has a deadline or a jitter: the least time from its release to its
-    /// deadline, which is shorter.
+    /// `request`, where it takes too long and has a deadline or a jitter: the least time from its
+    /// release to its deadline, which is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_ns: Option<u64>,
     /// `request`, where the write requests are too large: blocks that they and the data need of
     /// each chip, at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed_blocks: Option<u64>,
-    /// Likewise: blocks of a chip.
+    /// `request`, where the write requests are too large: blocks of a chip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
 }

@@ -23,7 +23,7 @@ pub struct Verdicts {
     /// Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
     /// or `with other clusters`.
     pub guarantee: Verdict,
-    /// For a drive that nobody can reprogram: which command bounds what such a drive does.
+    /// For a drive whose firmware is fixed: which command bounds what such a drive does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Text<'static>>,
     /// The verdict of a test that neither of the two shows, with its name. People read it below
@@ -110,7 +110,7 @@ impl Verdict {
         Verdict { verdict: VerdictWord::WithOtherClusters, reason: Some(how) }
     }
 
-    /// It cannot be told, and why, in a clause.
+    /// The verdict is not decided, for this reason, a clause.
     pub fn cannot_tell(reason: impl Into<String>) -> Verdict {
         Verdict { verdict: VerdictWord::CannotTell, reason: Some(reason.into()) }
     }
@@ -231,7 +231,8 @@ impl Verdicts {
     /// The verdicts on an outcome, with what is guaranteed of the set.
     pub fn of_outcome(
         set: &TaskSet,
-        (algorithm, analysis): (&str, &dyn Analysis),
+        algorithm: &str,
+        analysis: &dyn Analysis,
         outcome: &Outcome,
         guarantee: &Verdict,
     ) -> Verdicts {

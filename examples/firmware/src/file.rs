@@ -15,7 +15,7 @@ impl HostFile {
     /// A new file of this name, which ends in a zero byte.
     pub fn create(name: &'static str) -> HostFile {
         // 4: to be written.
-        // SAFETY: the host reads as many bytes as it is told, which are those of the name.
+        // SAFETY: the host reads `name.len() - 1` bytes, which are those of the name.
         let handle = unsafe { syscall!(OPEN, name.as_ptr(), 4, name.len() - 1) };
         assert!(handle != usize::MAX, "a file for the trace");
         HostFile { handle, buffer: [0; 16_384], filled: 0 }

@@ -96,7 +96,7 @@ impl AtStart for WrittenOnce<'_> {
     }
 }
 
-/// What the host of the requests is told.
+/// Requests that the host learns to be over.
 struct Over {
     /// Source, number and deadline of those that are over at an instant: one an operation at most.
     requests: [(u32, u64, u64); nand::MOST_CHIPS],
@@ -135,7 +135,8 @@ impl Counted {
         result
     }
 
-    /// The same of so many decisions as it says, one at least: each counts with its share.
+    /// Counts the instructions of several decisions, whose number `what` returns, one at least:
+    /// each counts with its share.
     fn of_many(&mut self, what: impl FnOnce() -> usize) {
         let before = SYST::get_current();
         let times = what().max(1);

@@ -359,7 +359,7 @@ impl<'m> Nand<'m> {
                 done(Done { chip, start: middle, end, action: Action::Program, at: to, lpn, collects });
                 self.ends[chip as usize] = end;
             }
-            // What it was is told when it ends: it may be suspended.
+            // The record of an erase comes when it ends: it can be suspended.
             (Action::Erase, _) => self.ends[chip as usize] = from + block_erase_ns,
             _ => self.ask(from + page_read_ns, chip),
         }

@@ -29,13 +29,13 @@ pub enum Value {
     Most(Column, &'static [Bound]),
     /// The first one's 99.9th percentile over the second one's.
     TailFold((Column, Bound), (Column, Bound)),
-    /// Likewise for bandwidths.
+    /// The first one's bandwidth over the second one's.
     BandwidthFold((Column, Bound), (Column, Bound)),
     /// Steps to the next smaller bound, from `none` on, behind which the percentile is no longer:
     /// of seven.
     TailSteps(Column),
-    /// Likewise those behind which the bandwidth is not above the larger bound's, or by 1 % at
-    /// most.
+    /// Steps to the next smaller bound, from `none` on, behind which the bandwidth is not above the
+    /// larger bound's, or by 1 % at most.
     BandwidthSteps(Column),
     /// The farthest that two curves are apart, in percentile or bandwidth.
     Apart(Column, Column),
@@ -97,7 +97,7 @@ impl Claim {
         })
     }
 
-    /// Whether a value is near enough; `None` where nobody asks.
+    /// Whether a value is near enough; `None` for a claim that is not asked.
     pub fn holds(&self, ours: f64) -> Option<bool> {
         let is_asked = matches!(self.kind, Must | Also);
         is_asked.then_some(match (self.rule, self.published) {
@@ -127,7 +127,7 @@ fn chosen(answers: &Answers, column: Column, objective: Objective) -> Option<u32
     Some(settings.and_then(|settings| rtflash::host::tune::k2(&settings).map(|k2| k2.max_inflight)).unwrap_or(0))
 }
 
-/// A share of so many percent.
+/// A share in percent.
 fn percent(percent: u32) -> Millionths {
     Millionths::of_million(percent * 10_000).expect("a share")
 }

@@ -36,7 +36,7 @@ pub enum Column {
     FullRandomWrite,
     /// Figure 7: all of the flash but its reserve has been written, at random.
     AgedSequentialRead,
-    /// Likewise.
+    /// Figure 7, random reads: all of the flash but its reserve has been written, at random.
     AgedRandomRead,
 }
 
@@ -134,7 +134,7 @@ impl Drives {
         which.par_iter().map(of).collect()
     }
 
-    /// So many seconds after one of warm-up.
+    /// A scenario of `seconds` seconds after one of warm-up.
     fn scenario(&self, column: Column, scheduler: SchedulerSettings, seconds: u32) -> Scenario {
         let full = matches!(column, FullSequentialWrite | FullRandomWrite);
         let HostSetup { mut device, host, .. } = if full { self.full.clone() } else { self.partial.clone() };

@@ -202,8 +202,8 @@ pub struct ExecArgs {
     /// and cut those with more pages than declared
     #[arg(long)]
     pub police: bool,
-    /// Have a task trim so many of its pages so often, in order, round and round: they hold nothing
-    /// any more, and are not copied (with certificates). May be given several times
+    /// Have a task trim PAGES of its pages every EVERY, in order, round and round: they hold
+    /// nothing then, and are not copied (with certificates). May be given several times
     #[arg(long = "trim", value_name = "TASK=PAGES/EVERY")]
     pub trims: Vec<String>,
     /// Which of the chips that wait for a bus gets it
@@ -216,8 +216,8 @@ pub struct ExecArgs {
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,
-    /// Of a thousand programs and erases so many fail, while no more blocks do than the device
-    /// states (`spare_blocks`, `program_failures`; with certificates)
+    /// Of a thousand programs and erases OF_A_THOUSAND fail, while no more blocks do than the
+    /// device states (`spare_blocks`, `program_failures`; with certificates)
     #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
     pub faults: u16,
     /// Threads to use: clusters that share no channel run side by side; the output does not depend
@@ -341,7 +341,7 @@ pub enum SoakWorld {
     /// Small sets at the limit of (T2), for stripes and superblocks with two page registers; 16
     /// runs of each
     Register,
-    /// The same with commands that use the bus; 16 runs of each
+    /// Small sets at the limit of (T2), on devices whose commands use the bus, too; 16 runs of each
     RegisterCommand,
     /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
     Zoned,

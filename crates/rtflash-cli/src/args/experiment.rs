@@ -58,7 +58,7 @@ pub struct SetArgs {
     /// order of magnitude (Emberson, Stafford and Davis 2010)
     #[arg(long, default_value = "uniform", value_parser = PossibleValuesParser::new(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
     pub period_distribution: String,
-    /// Requests have so many pages, such as 1..16. Where utilization and period would make them
+    /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
     /// fewer or more, the period follows: it may leave its range
     #[arg(long, value_name = "LO..HI")]
     pub pages: Option<String>,

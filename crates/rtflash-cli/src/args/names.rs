@@ -10,7 +10,7 @@ use rtflash_analysis::{NECESSARY, analyses_and_baselines};
 pub enum ShapeArg {
     /// Anyhow
     Any,
-    /// The same ways on each of some channels
+    /// Rectangles: equal ways on each of some channels
     Rectangles,
 }
 

@@ -20,7 +20,7 @@ pub struct ServeArgs {
     /// The file that keeps the data of all exports; without it they go with the process
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Let everything take so many times as long as on the device, where the machine is too slow
+    /// Let everything take TIMES times as long as on the device, where the machine is too slow
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub slow: u32,
     /// End after this time of the clock

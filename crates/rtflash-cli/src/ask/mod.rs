@@ -76,7 +76,7 @@ fn plain(mut answer: SetAnswer) -> SetAnswer {
     answer
 }
 
-/// The same where there is no answer.
+/// An unanswered question with no colour in what is complained of.
 fn plainly(unanswered: Unanswered) -> Unanswered {
     match unanswered {
         Unanswered::Input(answer) => Unanswered::Input(Box::new(plain(*answer))),

@@ -88,8 +88,8 @@ impl Study {
         shard.sets(self.plan.sets())
     }
 
-    /// Works a part through: its bytes, those of the command's `tallies.json`. `advance` is told of
-    /// sets that are done, on any thread; `stop` ends it early.
+    /// Works a part through: its bytes, those of the command's `tallies.json`. It calls `advance`
+    /// with sets that are done, on any thread; `stop` ends it early.
     ///
     /// # Errors
     /// Where it was stopped, or threads cannot be started.

@@ -78,7 +78,7 @@ const LONG: u64 = 1_000_000;
 /// Tasks after which the bar is drawn again.
 const STEP: u32 = 64;
 
-/// Tells whoever waits for the answer to a large set how far it is.
+/// Shows the progress of a large set's answer in a bar.
 fn waiting(set: &TaskSet) -> Option<Arc<Bar>> {
     let (tasks, chips) = (set.tasks().count(), set.device().chips());
     let long = u64::from(tasks) * u64::from(chips) >= LONG;

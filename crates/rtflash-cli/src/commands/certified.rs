@@ -1,4 +1,4 @@
-//! Allocations with certificates, for whoever runs them: found or given, and verified.
+//! Allocations with certificates, for the commands that run them: found or given, and verified.
 
 use std::path::Path;
 

@@ -61,7 +61,7 @@ impl CheckPlan {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
-        let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, (text, name));
+        let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, text, name);
         let text = verdict.render(self.format);
         SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
@@ -80,7 +80,8 @@ pub fn checked<'f>(
     file: &'f TaskSetFile,
     analysis: &dyn Analysis,
     read: Allocation,
-    (text, name): (&str, &str),
+    text: &str,
+    name: &str,
 ) -> (CheckedAllocation<'f>, String) {
     let kind = kind(analysis);
     let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
@@ -107,9 +108,9 @@ pub fn checked<'f>(
     (CheckedAllocation { allocation, verdict: answer }, warning)
 }
 
-/// Notes where the utilizations that an allocation states are not those that it has: nothing
-/// depends on them, but somebody may. Of clusters whose certificates were looked for they are
-/// another analysis's.
+/// Notes utilizations that an allocation states and does not have: the verdict ignores them, but a
+/// user can depend on them. Clusters whose certificates were looked for are skipped, because their
+/// utilizations are another analysis's.
 fn disagreements(allocation: &str, looked_for: &[usize], utilizations: &[Vec<f64>], answer: &mut CheckAnswer<'_>) {
     // What is nested too deeply for this reader states none.
     let Ok(stated) = serde_json::from_str::<serde_json::Value>(allocation) else { return };

@@ -197,7 +197,7 @@ impl<'a> AskedRun<'a> {
         answer
     }
 
-    /// The same to be shown.
+    /// The view of an answer without a run.
     fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
         let answer = self.blank(analysis, prediction, reason);
         ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
@@ -278,8 +278,8 @@ impl ExecPlan {
         if !asked.alone || !analysis.is_theorem() {
             return Prediction { predicted, verdicts };
         }
-        let beside = (allocation, predicted == Some(true));
-        let guarantee = Guarantee::beside(set, self.allocator, analysis, beside, self.granted).verdict;
+        let accepted = predicted == Some(true);
+        let guarantee = Guarantee::beside(set, self.allocator, analysis, allocation, accepted, self.granted).verdict;
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 

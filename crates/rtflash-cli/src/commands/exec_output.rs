@@ -33,8 +33,8 @@ pub struct Wanted {
     judge: Vec<String>,
 }
 
-/// What makes PNG of SVG. It is passed on by whoever has it, so that a program that does not brings
-/// along none of the libraries that draw.
+/// Turns SVG into PNG. The caller passes it on, so that a program without it links none of the
+/// libraries that draw.
 pub type PngWriter = fn(&str) -> Result<Vec<u8>, String>;
 
 /// The command's own, where it has one.

@@ -13,14 +13,14 @@ pub struct RunBar {
 }
 
 impl RunBar {
-    /// For a run of this length; `None` where nobody looks on.
+    /// A bar for a run of this length; `None` if it would be hidden.
     pub fn new(duration: Instant) -> Option<RunBar> {
         let length = format_ns(duration.as_ns());
         let bar = Bar::new(&template(&length), 0, duration.as_ns());
         (!bar.is_hidden()).then_some(RunBar { bar, length: duration.as_ns() })
     }
 
-    /// All before `now` has been simulated, with so many operations.
+    /// All before `now` has been simulated, with `operations` operations.
     pub fn advance(&self, now: Instant, operations: u64) {
         let seconds = self.bar.elapsed().as_secs_f64();
         self.bar.set(now.as_ns().min(self.length), counted(operations, seconds));
@@ -50,7 +50,7 @@ mod tests {
     fn a_message_counts_operations() {
         assert_eq!(counted(1_234_567, 2.0), "1,234,567 operations, 617284 a second");
         assert_eq!(counted(0, 0.0), "0 operations, 0 a second");
-        // Nobody looks on in a test.
+        // Standard error is no terminal in a test.
         assert!(RunBar::new(Instant::END).is_none());
     }
 }

@@ -87,7 +87,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
-                Ok(found) => export_firmware::write(&file.set, &found, (out, *late, !no_backfill), format.format),
+                Ok(found) => export_firmware::write(&file.set, &found, out, *late, !no_backfill, format.format),
                 Err(status) => Ok(status),
             }
         }
@@ -98,12 +98,12 @@ fn refused(why: NotExported) -> CommandFailure {
     CommandFailure(format!("this cannot be exported: {why}"))
 }
 
-/// The one task set of a file; `None` once its faults have been told.
+/// The one task set of a file; `None` once its faults have been printed.
 pub fn read_set(args: &ExportSetArgs) -> Result<Option<TaskSetFile>, CommandFailure> {
     read_one(&args.file, &args.set)
 }
 
-/// The same.
+/// The one task set of a file with the given changes; `None` once its faults have been printed.
 pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<Option<TaskSetFile>, CommandFailure> {
     let (name, text) = source::read(file)?;
     let mut text = text;

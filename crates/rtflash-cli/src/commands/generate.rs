@@ -182,7 +182,7 @@ pub fn pages(text: Option<&str>) -> Result<Option<PageRange>, CommandFailure> {
 pub enum DeviceFrom {
     /// A profile, JSON, or a file of this name.
     Anywhere,
-    /// A profile or JSON: whoever wrote the text has no say in which files are opened.
+    /// A profile or JSON: the author of the text must not choose which files are opened.
     Inline,
 }
 

@@ -108,7 +108,7 @@ fn complaint(seen: &BoundAssumption) -> String {
     format!("commands took longer than `ends_within`{at}: what rests on it does not hold")
 }
 
-/// What is told of jobs and queues, and what bounds suppose.
+/// The reports of jobs and queues, and what bounds suppose.
 type Watched = (Vec<JobReport>, QueueLengths, Vec<BoundAssumption>);
 
 /// Runs a scenario, and writes a trace of it if one is wanted.

@@ -35,7 +35,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
     Ok(SetAnswer { text: answers, status, ..SetAnswer::default() })
 }
 
-/// Whether a job has a bound, as far as that can be told.
+/// Whether a job has a bound, as far as that is decided.
 fn verdict(bound: &Bound) -> Status {
     Status::of(match &bound.terms {
         Ok(_) => Some(true),

@@ -28,9 +28,9 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What is told of it.
+    /// The answer as JSON prints it.
     pub fn answer(&self) -> HostAnswer<'_> {
-        HostAnswer::new(self.scheduler, &self.jobs, (&self.queues, &self.assumptions), self.span)
+        HostAnswer::new(self.scheduler, &self.jobs, &self.queues, &self.assumptions, self.span)
     }
 }
 

@@ -64,7 +64,7 @@ fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {
     rtflash_analysis::analysis(name).ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 
-/// The same, its promises relying on no more than what is granted.
+/// The analysis of such a name, with guarantees that rely on no more than `granted`.
 fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Analysis, CommandFailure> {
     let found = rtflash_analysis::analysis_relying_on(name, granted);
     found.ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
@@ -85,8 +85,8 @@ fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, w
     }
 }
 
-/// The same with its clusters as rectangles, where that is `wanted`; where they cannot be, with
-/// those of best-fit.
+/// The outcome with its clusters as rectangles, if that is `wanted`; if they cannot be rectangles,
+/// with the clusters of best-fit as rectangles.
 fn in_shape(set: &TaskSet, analysis: &dyn Analysis, outcome: Outcome, wanted: ShapeArg) -> Outcome {
     match outcome {
         Outcome::Schedulable(allocation) if wanted == ShapeArg::Rectangles => {

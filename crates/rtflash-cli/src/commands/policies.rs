@@ -8,7 +8,7 @@ use rtflash_model::{Instant, parse_ns};
 use crate::CommandFailure;
 use crate::args;
 
-/// A pool of so many threads.
+/// A pool of `count` threads.
 pub fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
     let pool = rayon::ThreadPoolBuilder::new();
     // Where there are no threads, the one that there is does the work of all.

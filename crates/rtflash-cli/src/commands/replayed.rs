@@ -43,7 +43,7 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     let pairs = exported.streams.iter().zip(&streams);
     let lines = pairs.map(|(exported, stream)| judged(&file.set, exported, stream, page_bytes).map_err(CommandFailure));
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
-    // One that is late is a no, whatever cannot be told of others.
+    // A line that is late fails the whole, even if others are open.
     let fails = |line: &ReplayLine<'_>| {
         line.in_time == Some(false) || line.served != line.requests || line.handed_in != line.requests
     };

@@ -64,7 +64,7 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     }
     let view = OnDevice { answer: &answer, device: set.device() };
     output::print(&view.render(args.format.format))?;
-    // It was told to end, and has ended as it should.
+    // The server ended by a signal as it should; the process must not end by it once more.
     std::mem::forget(hold);
     Ok(if served.overloaded { Status::CannotTell } else { Status::of(Some(answer.passes)) })
 }

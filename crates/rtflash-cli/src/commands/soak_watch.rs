@@ -13,7 +13,7 @@ pub struct BarWatch<'s> {
 }
 
 impl<'s> BarWatch<'s> {
-    /// Of a search of so many cases.
+    /// A bar for a search of `cases` cases.
     pub fn new(cases: u64, signals: Option<&'s SignalHold>) -> BarWatch<'s> {
         let template = "{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left";
         BarWatch { bar: Bar::new(template, 0, cases), signals }

@@ -75,7 +75,7 @@ pub fn check(
     let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
     let end = observe(trace_records, trace, &mut checks, statistics.as_mut())?;
     let setup = checks.setup_stated();
-    // Where nobody says when the run ended, nothing is missing behind its last record.
+    // If the end of the run is unknown, nothing is missing behind the last record.
     let duration = known.unwrap_or(end.saturating_add(Span::NANOSECOND));
     let statistics = match statistics {
         Some(statistics) => statistics,

@@ -68,7 +68,7 @@ fn clusters(answer: &CheckAnswer<'_>) -> String {
             .chain(relying.then(|| cluster.relies_on.as_deref().unwrap_or("-").to_owned()))
             .collect()
     });
-    // What is told of certificates is a share of the tightest interval.
+    // A certificate's share is that of its tightest interval.
     let placed = answer.clusters.iter().any(|cluster| cluster.demand_share.is_some());
     let share_of = if placed { ">demand" } else { ">U" };
     let heads = ["cluster", "chips", "tasks", share_of, ">blocking", "verdict", "relies on"];

@@ -44,7 +44,7 @@ pub fn too_full(set: &TaskSet, position: usize, tasks: &[TaskId], chips: usize, 
     text + &each(set, tasks)
 }
 
-/// The same of all tasks, wherever they are put.
+/// The text for data of all tasks that do not fit, wherever the tasks are put.
 pub fn all_too_full(set: &TaskSet, tasks: &[TaskId], on: &str, space: &Space) -> String {
     format!("The data of all tasks do not fit on {on}: {}.\n", sentence(set.device(), space)) + &each(set, tasks)
 }
@@ -77,7 +77,7 @@ pub fn lines(set: &TaskSet, tasks: &[TaskId], space: &Space) -> String {
     }
 }
 
-/// The same of all tasks on the whole device, where there are no clusters.
+/// The data of all tasks against the whole device, if there are no clusters.
 pub fn whole(set: &TaskSet) -> String {
     let space = on_device(set);
     let heading = match (space.declared, space.fits()) {

@@ -13,7 +13,7 @@ const ROWS: usize = 64;
 
 /// The answer to a run.
 pub struct ExecView<'a> {
-    /// What is told of it.
+    /// The answer as JSON prints it.
     pub answer: ExecAnswer<'a>,
     /// Bytes of a page.
     pub page_size: u32,

@@ -19,7 +19,7 @@ pub fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAll
     };
     for ((position, of), checked) in allocation.clusters().iter().enumerate().zip(&verdict.clusters) {
         if !of.tasks.is_empty() || !set.jobs().is_empty() {
-            text += &cluster(set, analysis, (position, checked), of);
+            text += &cluster(set, analysis, position, checked, of);
             text += &found(checked);
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn longest_read(set: &TaskSet) -> u64 {
     set.tasks().iter().filter_map(|task| task.read).map(|read| read.pages()).max().unwrap_or(1)
 }
 
-/// So many of them.
+/// The time of `number` of them.
 pub(super) fn times(each: Span, number: u64) -> String {
     each.checked_mul(number).map_or_else(|| "2^63 ns or more".into(), |all| all.to_string())
 }
@@ -122,7 +122,8 @@ pub fn cluster_heading(position: usize, of: &[ChipId]) -> String {
 fn cluster(
     set: &TaskSet,
     analysis: &dyn Analysis,
-    (position, checked): (usize, &CheckedCluster<'_>),
+    position: usize,
+    checked: &CheckedCluster<'_>,
     cluster: &Cluster,
 ) -> String {
     let size = cluster.size();

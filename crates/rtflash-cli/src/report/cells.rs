@@ -24,7 +24,7 @@ pub fn amount(number: Option<f64>) -> TableCell {
     TableCell::some(number.map(|number| (quantity(number), number)))
 }
 
-/// A number to so many places.
+/// A number to `places` decimals; an empty cell for none.
 pub fn places(number: Option<f64>, places: usize) -> TableCell {
     TableCell::some(number.map(|number| (format!("{number:.places$}"), number)))
 }

@@ -14,7 +14,7 @@ const VALUED: [&str; 11] = [
     "--checkpoint-every",
     "--shard",
 ];
-/// The same without a value.
+/// Options without a value that the printed command omits.
 const PLAIN: [&str; 2] = ["--quiet", "-q"];
 
 /// The words that the process was called with, from the name of the program on.

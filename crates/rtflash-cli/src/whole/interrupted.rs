@@ -46,7 +46,7 @@ fn watching() {
     WATCHING.call_once(start);
 }
 
-/// Takes all drafts away and ends the process by a signal, as if nobody had waited for it.
+/// Removes all drafts and ends the process by a signal, as the signal does without a handler.
 pub(super) fn end(signal: i32) {
     let drafts = DRAFTS.lock().unwrap_or_else(PoisonError::into_inner);
     for draft in drafts.iter() {
@@ -70,8 +70,8 @@ fn start() {
     });
 }
 
-/// The signals that whoever started the process wants ignored (`nohup`, a shell's `&`), a bit for
-/// each, from 1 up. Waiting for one would undo that.
+/// The signals that the parent process set to be ignored (`nohup`, a shell's `&`), a bit for each,
+/// from 1 up. Waiting for one would undo that.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").ok();
     let mask = status.as_deref().and_then(|status| status.lines().find_map(|line| line.strip_prefix("SigIgn:")));

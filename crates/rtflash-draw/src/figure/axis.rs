@@ -143,7 +143,7 @@ impl PlotAxis {
         self.ticks.iter().map(|tick| text::width(&tick.label, TICK)).fold(0.0, f64::max)
     }
 
-    /// At most so many ticks at multiples of 1, 2, 2.5 or 5 times a power of ten.
+    /// An axis with at most `max` ticks, at multiples of 1, 2, 2.5 or 5 times a power of ten.
     fn round(from: f64, to: f64, max: u32) -> PlotAxis {
         let finest = exponent_of((to - from) / f64::from(max));
         let exponent = match exponent_of(from.abs().max(to.abs())) {
@@ -168,7 +168,7 @@ impl PlotAxis {
         PlotAxis { from, to, logarithmic: false, ticks, exponent }
     }
 
-    /// Whether all labels stand apart on so many points of paper.
+    /// Whether all labels stand apart if the axis is `width` points long.
     fn has_room(&self, width: f64) -> bool {
         self.ticks.windows(2).all(|pair| self.apart(&pair[0], &pair[1], width))
     }

@@ -141,7 +141,7 @@ impl Plot {
         if self.grid.curves[..curve].contains(points) { Vec::new() } else { self.own_bands(curve) }
     }
 
-    /// The same, whatever other curves have.
+    /// The stretches of [`bands`](Self::bands), even if an earlier curve has the same intervals.
     pub fn own_bands(&self, curve: usize) -> Vec<Range<usize>> {
         let points = &self.grid.curves[curve];
         let says = |row: Option<usize>| row.and_then(|row| *points.get(row)?).is_some_and(|point| self.says(&point));

@@ -71,7 +71,8 @@ impl Legend {
         Legend { left, top: SPACE / 2.0, ..legend }
     }
 
-    /// In as many rows as so many columns need, and then no more columns than these need.
+    /// A legend with the rows that `columns` columns need, and no more columns than these rows
+    /// need.
     fn in_columns(entries: Vec<(Sample, String)>, columns: usize) -> Legend {
         let rows = entries.len().div_ceil(columns);
         let widest = entries.iter().map(|(_, name)| width(name, LEGEND)).fold(0.0, f64::max);

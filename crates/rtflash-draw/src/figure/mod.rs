@@ -101,7 +101,8 @@ impl Figure {
         svg::document(self, FigureUse::Alone)
     }
 
-    /// The same for a page that switches curves and shows values: groups for its script.
+    /// The figure as an SVG document for a page that switches curves and shows values: with groups
+    /// for the page's script.
     pub(crate) fn svg_on_page(&self) -> String {
         svg::document(self, FigureUse::OnPage)
     }

@@ -22,7 +22,7 @@ const UNITS: f64 = 2048.0;
 #[cfg(feature = "fonts")]
 static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
 
-/// How wide the text is, in points, at so many points of size.
+/// The width of the text in points, at `size` points of size.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let advance = |c| f64::from(listed(c).unwrap_or_else(|| of_font(c)));
     text.chars().map(advance).sum::<f64>() * size / UNITS

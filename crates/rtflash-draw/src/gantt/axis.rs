@@ -68,7 +68,7 @@ pub(super) fn cell_of(from: u64, to: u64, cells: usize, at: u64) -> usize {
     usize::try_from(cell).map_or(last, |cell| cell.min(last))
 }
 
-/// So many cells, but none shorter than a nanosecond: such a one would look idle.
+/// At most `cells` cells, each of at least a nanosecond: a shorter one would look idle.
 pub(super) fn at_most(cells: usize, from: u64, to: u64) -> usize {
     usize::try_from(to - from).map_or(cells, |length| cells.min(length))
 }
@@ -107,7 +107,8 @@ pub(super) fn cells(bars: &[ChartBar], from: u64, to: u64, cells: usize) -> Vec<
     shares.into_iter().map(max).collect()
 }
 
-/// The same bars, coarsely: cells with the same occupant in a row become one bar.
+/// The bars at the resolution of `count` cells: adjacent cells with the same occupant become one
+/// bar.
 pub(super) fn joined(bars: &[ChartBar], from: u64, to: u64, count: usize) -> Vec<ChartBar> {
     let mut joined: Vec<ChartBar> = Vec::new();
     let count = at_most(count, from, to);

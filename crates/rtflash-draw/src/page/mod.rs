@@ -28,7 +28,7 @@ pub enum Tone {
     Good,
     /// As it should not.
     Bad,
-    /// It cannot be told.
+    /// The verdict is open.
     Open,
 }
 
@@ -146,7 +146,7 @@ impl TableCell {
         number.map_or_else(|| TableCell::text("-"), |(text, value)| TableCell::number(text, value))
     }
 
-    /// The same, coloured.
+    /// This cell in the colour of a tone.
     pub fn toned(self, tone: Tone) -> TableCell {
         TableCell { tone: Some(tone), ..self }
     }

@@ -106,7 +106,7 @@ pub(super) struct Counters {
     limit: Instant,
 }
 
-/// Windows are so many times as long as the longest operation.
+/// The length of a window, in longest operations.
 const WINDOW: u64 = 4;
 
 impl Counters {
@@ -264,7 +264,7 @@ impl Counters {
         let mut is_idle = true;
         for busy in self.chips.iter_mut().flatten().chain(self.buses.iter_mut()) {
             let permille = u128::from(busy.time.as_ns()) * 1_000 / u128::from(length.as_ns());
-            // More only where nobody said when the run ends.
+            // It exceeds 1,000 only if the end of the run is unknown.
             busy.permille.value = u64::try_from(permille.min(1_000)).expect("at most a thousand");
             busy.time = Span::ZERO;
             busy.over(next.min(busy.until), busy.until, end);

@@ -152,7 +152,7 @@ fn names_and_times_are_exact() {
         format!(
             r##"{{"ph":"b","pid":1,"tid":13,"ts":1,"cat":"job,read","id":"3.3","name":"{name}","args":{{"job":"{name}#3","deadline_ns":null,"pages":1,"cluster":null}}}},"##
         ),
-        // Nobody said when the run ends: from 50.001 us on the chip is busy.
+        // The end of the run is unknown: from 50.001 us on the chip is busy.
         r##"{"ph":"C","pid":4,"tid":5,"ts":0,"cat":"counter","name":"chip 4","args":{"busy %":100.0}},"##.to_owned(),
         format!(
             r##"{{"ph":"e","pid":1,"tid":13,"ts":1000.010,"cat":"job,read","id":"3.3","name":"{name}","args":{{"pending":true}}}}"##

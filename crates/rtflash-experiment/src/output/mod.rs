@@ -42,7 +42,7 @@ fn swept_column(plan: &Plan) -> String {
     plan.spec().sweep.as_ref().map_or_else(String::new, |sweep| format!(",{}", sweep.axis().column()))
 }
 
-/// Three cells: the estimate and its interval, to so many places; empty where there is none.
+/// Three cells: the estimate and its interval, to `places` decimals; empty where there is none.
 fn cells(estimate: Option<crate::statistics::Estimate>, places: usize) -> String {
     let cell = |number: f64| if number.is_finite() { format!("{number:.places$}") } else { String::new() };
     // -0.000 and 0.000 are the same number.

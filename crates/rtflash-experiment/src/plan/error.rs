@@ -10,7 +10,7 @@ use super::sweep::{Axis, SweepError, Value};
 /// Why there is no such experiment. Says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExperimentError {
-    /// No utilization, no value, no set or nobody to compare.
+    /// No utilization, no value, no set or no contender.
     Empty(&'static str),
     /// Utilizations, where the generator divides none.
     Undivided(Generator),
@@ -20,7 +20,7 @@ pub enum ExperimentError {
     TooManySets,
     /// More than [`MAX_CONTENDERS`] contenders.
     TooManyContenders(usize),
-    /// The same contender twice.
+    /// A contender is named twice.
     Twice(String),
     /// The sets have deadlines before the end of the period, of which this analysis does not know.
     NotImplicit(&'static str),

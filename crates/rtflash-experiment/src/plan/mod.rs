@@ -29,7 +29,7 @@ pub enum Measure {
     Bandwidth(Bandwidth),
 }
 
-/// An experiment as somebody asks for it, not yet checked. [`Plan::new`] checks it.
+/// A description of an experiment that is not yet checked; [`Plan::new`] checks it.
 #[derive(Clone)]
 pub struct Spec {
     /// What is found out.

@@ -8,7 +8,7 @@ pub fn wilson(yes: u64, all: u64) -> Option<Estimate> {
     interval(float(yes), float(all), Z)
 }
 
-/// The same for any quantile `z`.
+/// Wilson's interval for `yes` of `all` at any normal quantile `z`. `None` of no sets.
 pub(super) fn interval(yes: f64, all: f64, z: f64) -> Option<Estimate> {
     if all <= 0.0 {
         return None;

@@ -1,5 +1,5 @@
 //! Experiments as a library runs them: interrupted anywhere, on any threads, in any parts; and
-//! files that somebody else has written.
+//! files that another program has written.
 
 use std::io;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes}
 use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};
 use rtflash_plan::Service;
 
-/// Keeps what it is given, and fails after so many times.
+/// Keeps what it is given, and fails after a number of times.
 struct Keeper {
     kept: Option<Vec<u8>>,
     left: u32,
@@ -223,8 +223,8 @@ fn a_changed_digit_or_bit_is_refused() {
     }
 }
 
-/// A change of one number, by somebody who also makes the checksum right. What is left is that what
-/// is said twice has to agree.
+/// A change of one number, with a checksum that is right again. The numbers that are stated twice
+/// still have to agree.
 fn is_refused(plan: &Plan, progress: &Progress, change: impl FnOnce(&mut serde_json::Value)) -> bool {
     let mut value = serde_json::to_value(progress).expect("JSON");
     let before = value.clone();

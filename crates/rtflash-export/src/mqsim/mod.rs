@@ -55,7 +55,7 @@ pub struct MqsimOptions {
     pub seed: u64,
 }
 
-/// Flash as MQSim is told of it.
+/// Flash in MQSim's terms.
 pub(crate) struct Flash {
     pub clock: Clock,
     pub read_ns: u64,

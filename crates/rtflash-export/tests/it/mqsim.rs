@@ -8,7 +8,7 @@ use rtflash_model::{Allocation, Cluster, Instant, TaskSet, read_task_set};
 const DURATION: Instant = Instant::from_ns(300_000_000).expect("a time");
 const OPTIONS: MqsimOptions = MqsimOptions { duration: DURATION, gc: MqsimGc::Default, transfer_inside: true, seed: 1 };
 
-/// A device of three channels with two ways each, and tasks that read and write so many pages.
+/// A device of three channels with two ways each, and tasks that read and write the given pages.
 fn set(fields: &str, tasks: &[(u64, u64)]) -> TaskSet {
     let task = |(number, (read, write)): (usize, &(u64, u64))| {
         let request = |kind: &str, pages: u64| match pages {

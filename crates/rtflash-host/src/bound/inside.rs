@@ -42,7 +42,7 @@ impl Inside {
         self.taken(max).map(|(_, taken)| taken).sum()
     }
 
-    /// What so many of the most expensive cost together.
+    /// The cost of the `number` most expensive of them together.
     pub(super) fn max_of(&self, number: u64) -> u128 {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         self.max(Max { all: number, rest: number })

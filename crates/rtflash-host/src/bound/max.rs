@@ -10,7 +10,7 @@ pub(super) struct Max {
 }
 
 impl Max {
-    /// With so many places taken.
+    /// The places that are left when `taken` of them are taken.
     pub(super) fn without(self, taken: u64) -> Max {
         let taken = u32::try_from(taken).unwrap_or(self.all);
         let all = self.all.saturating_sub(taken);

@@ -128,7 +128,7 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let found = loop {
         view::mark_merged(&mut loops);
         let found = all(scenario, &loops, &work);
-        // What the device does not say it says for nobody.
+        // If the device does not state its times, no job has a bound.
         if let Some(why) = found.iter().filter_map(|found| found.as_ref().err()).find(|why| why.is_of_device()) {
             return none(why);
         }
@@ -281,8 +281,8 @@ fn added_up(
     let last = own.last;
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
     let between = ahead.equal_commands + ahead.own_commands - 1;
-    // From the release on: whoever is not below has at most what is pending then, and what the
-    // higher ones release later.
+    // From the release on: each job that is not below has at most what is pending then, and what
+    // the higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
     let from_release = Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0, between }
         .with_carried(higher, work);
@@ -321,6 +321,6 @@ fn added_up(
     span(window.total() + last).map(|_| terms)
 }
 
-/// Up to so many own requests that may be inside when the higher ones begin to wait, each number is
-/// looked at; beyond, all together.
+/// Own requests that can be inside when the higher ones begin to wait: the bound tries each number
+/// up to this one, and takes all greater numbers together.
 const MAX_APART: u64 = 64;

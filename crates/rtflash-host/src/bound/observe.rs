@@ -20,7 +20,7 @@ pub struct BoundAssumption {
     pub broken: Option<Instant>,
 }
 
-/// Looks at a run for what bounds suppose: see [`Assumptions::NAMES`].
+/// Checks a run for what bounds suppose: see [`Assumptions::NAMES`].
 #[derive(Debug)]
 pub struct Assumptions<'a> {
     scenario: &'a Scenario,

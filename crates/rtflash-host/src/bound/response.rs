@@ -14,7 +14,8 @@ pub(super) enum NoWindow {
     Merged(usize),
     /// The device does not say how long a command takes.
     Unlimited,
-    /// So many commands may be handed over (`None`: any number), and the device speaks of fewer.
+    /// The host hands over up to this many commands (`None`: any number), and the device states
+    /// times for fewer.
     Beyond(Option<u32>, u32),
     /// Too many steps.
     Work,
@@ -194,7 +195,7 @@ impl ResponseWork {
         ResponseWork(Cell::new(Self::MOST))
     }
 
-    /// Charges so many.
+    /// Subtracts `steps` steps from what is left.
     pub(super) fn charge(&self, steps: usize) -> Result<(), NoWindow> {
         let left = self.0.get().checked_sub(steps as u64).ok_or(NoWindow::Work)?;
         self.0.set(left);

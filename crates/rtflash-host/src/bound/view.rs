@@ -63,8 +63,8 @@ impl Releasing {
     }
 }
 
-/// A job: so many I/Os pending at a time, each in a place of its own. Costs are nanoseconds on the
-/// device, turnaround included.
+/// A job: a number of I/Os pending at a time, each in a place of its own. Costs are nanoseconds on
+/// the device, turnaround included.
 #[derive(Debug, Clone)]
 pub(super) struct Loops {
     pub(super) queue: u8,

@@ -63,8 +63,8 @@ impl Why {
         matches!(self, Why::Unlimited | Why::Beyond { .. })
     }
 
-    /// Whether a bound is not excluded: the device does not let it be told, or the search was given
-    /// up.
+    /// Whether a bound remains possible: the device does not state its times, or the search was
+    /// given up.
     pub fn is_open(&self) -> bool {
         match self {
             Why::Unlimited | Why::Beyond { .. } | Why::Work => true,

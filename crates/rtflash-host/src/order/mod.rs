@@ -40,7 +40,7 @@ pub struct Step {
 pub enum Event {
     /// Requests or pieces arrive.
     Insert(Vec<Command>),
-    /// It is asked so many times.
+    /// The script asks it this number of times.
     Ask(u64),
     /// What was handed out ends; by [`Command::id`], each with its bytes in the text of the script.
     Complete(Vec<(u64, Range<usize>)>),

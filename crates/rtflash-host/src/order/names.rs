@@ -40,8 +40,8 @@ impl Names {
         self.commands
     }
 
-    /// A request is inserted, in so many pieces if it is cut. The number of its first command;
-    /// `None` where it, or a piece of it, is called like something else.
+    /// Inserts a request, in `pieces` pieces if it is cut, and returns the number of its first
+    /// command; `None` if another command already has its name or the name of a piece.
     pub(super) fn insert(&mut self, name: &str, pieces: Option<u64>) -> Option<u64> {
         let like_others = pieces.is_some_and(|pieces| {
             self.dotted.get(name).is_some_and(|numbers| numbers.iter().any(|&number| number < pieces))

@@ -33,7 +33,7 @@ fn script<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<Script> {
     fields.required(root, "script", "an array of steps", |reader, raw, place| {
         reader
             .list(raw, place, "an array of steps", |reader, raw, place| {
-                // More is wrong than anybody is told.
+                // Steps beyond the limit of reported faults are dropped.
                 if !reader.is_hopeless() {
                     writer.step(reader, raw, place);
                 }

@@ -29,7 +29,7 @@ fn end(command: &Command) -> u64 {
 }
 
 impl CommandMerger {
-    /// For requests of at most so many bytes.
+    /// A merger for requests of at most `limit` bytes.
     pub(super) fn new(limit: u64) -> CommandMerger {
         CommandMerger { limit, queued: HashMap::new(), ends: BTreeSet::new(), begins: BTreeSet::new() }
     }

@@ -16,8 +16,8 @@ pub struct WriteBack {
 }
 
 impl WriteBack {
-    /// I/Os of `size` bytes, above zero, that so many flushes have released together: those that
-    /// are whole by then.
+    /// I/Os of `size` bytes, above zero, that the first `flushes` flushes have released together:
+    /// those that are whole by then.
     pub fn released(&self, flushes: u64, size: u64) -> u64 {
         // Below 2⁶⁴ · 2⁶³, where a time is below 2⁶³ ns.
         let time = self.flush.checked_mul(flushes).unwrap_or(Span::LONGEST).as_ns();

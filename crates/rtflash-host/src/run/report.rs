@@ -1,4 +1,4 @@
-//! What is told of a run.
+//! The report of a run.
 
 use rtflash_model::Span;
 
@@ -34,7 +34,8 @@ impl Latencies {
         u64::try_from(self.sum().checked_div(self.0.len() as u128)?).ok()
     }
 
-    /// The least latency that so many of ten thousand do not exceed; `None` where there are none.
+    /// The least latency that `of_ten_thousand` of ten thousand I/Os do not exceed, in nanoseconds;
+    /// `None` where there are none.
     pub fn percentile(&self, of_ten_thousand: u32) -> Option<u64> {
         let rank = (self.0.len() as u128 * u128::from(of_ten_thousand.min(10_000))).div_ceil(10_000).max(1);
         self.0.get(usize::try_from(rank - 1).ok()?).copied()
@@ -51,7 +52,7 @@ impl Latencies {
     }
 }
 
-/// What is told of a job.
+/// The report of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
     /// Its name.
@@ -61,7 +62,7 @@ pub struct JobReport {
     pub latencies: Latencies,
     /// Bytes of these I/Os.
     pub bytes: u128,
-    /// The same for each second between warm-up and duration, rounded down.
+    /// Bytes of these I/Os for each second between warm-up and duration, rounded down.
     pub bytes_per_s: u128,
     /// I/Os that have not ended at the end of the run.
     pub open: u64,

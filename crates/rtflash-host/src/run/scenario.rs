@@ -52,8 +52,7 @@ impl Scenario {
     }
 }
 
-/// A command in pieces of so many bytes, above zero, the last one shorter where they do not divide
-/// it.
+/// A command in pieces of `piece` bytes, above zero, the last one shorter if they do not divide it.
 pub fn cut(command: Command, piece: u64) -> impl Iterator<Item = Command> {
     (0..command.size.div_ceil(piece)).map(move |number| {
         let before = number * piece;

@@ -56,25 +56,25 @@ pub enum RunEvent<'a> {
     },
 }
 
-/// Somebody who is told of a run as it goes.
+/// An observer of a run under way.
 pub trait Watch {
     /// Something happens; times never decrease.
     fn see(&mut self, now: Instant, what: &RunEvent<'_>);
 
-    /// Whether it is to be told what the flash does. For devices that have one: to keep that takes
-    /// time.
+    /// Whether the observer wants the records of the flash, if the device has one: to keep them
+    /// takes time.
     fn looks_inside(&self) -> bool {
         false
     }
 
-    /// Something happens in the flash: in the order of a trace, though later than what
-    /// [`see`](Watch::see) was told meanwhile.
+    /// Something happens in the flash. Records come in the order of a trace, but can come later
+    /// than events of a later time that [`see`](Watch::see) received.
     fn inside(&mut self, record: &Record) {
         let _ = record;
     }
 }
 
-/// Nobody.
+/// An observer that ignores everything.
 impl Watch for () {
     fn see(&mut self, _: Instant, _: &RunEvent<'_>) {}
 }
@@ -96,7 +96,7 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
     }
 }
 
-/// Somebody, if there is one.
+/// An observer, if there is one.
 impl<A: Watch> Watch for Option<A> {
     fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         if let Some(watch) = self {

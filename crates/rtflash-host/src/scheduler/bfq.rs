@@ -54,7 +54,7 @@ struct Tree {
     current: Option<(u32, u8)>,
 }
 
-/// A weight's share of so many bytes.
+/// Virtual time that `bytes` bytes take at a weight, in units of [`SCALE`].
 fn over(bytes: u64, weight: u64) -> u128 {
     u128::from(bytes) * SCALE / u128::from(weight.max(1))
 }
@@ -76,7 +76,8 @@ impl Tree {
     /// job among equals.
     fn choose(&mut self) -> Option<(u32, u8)> {
         let waiting = || self.queues.iter().filter(|(_, queue)| !queue.requests.is_empty());
-        // Nobody waits for a clock that nothing moves.
+        // If no queue has started, the clock jumps to the earliest start, as no service would move
+        // it there.
         let first = waiting().map(|(_, queue)| queue.start).min()?;
         let clock = self.clock.max(first);
         let chosen =

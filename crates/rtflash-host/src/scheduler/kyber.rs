@@ -70,8 +70,8 @@ struct Domain {
 }
 
 impl Domain {
-    /// The quarter below whose end so many per cent of the samples lie; `None` where there are not
-    /// enough of them yet.
+    /// The first quarter of the target at whose end at least `percent` per cent of the samples lie;
+    /// `None` if there are not enough samples yet.
     fn percentile(&mut self, latency: Latency, percent: u64, now: Instant) -> Option<usize> {
         let histogram = &mut self.histograms[latency as usize];
         let samples: u64 = histogram.iter().sum();

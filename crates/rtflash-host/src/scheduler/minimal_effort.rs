@@ -31,8 +31,7 @@ impl Default for MinimalEffortSettings {
     }
 }
 
-/// The least that is asked of a slice, in bytes, and the greatest quota: so many times what is
-/// asked.
+/// The least request of a slice, in bytes, and the greatest quota, as a multiple of the request.
 const MIN: u64 = 4 << 10;
 const GREATEST: u64 = 64;
 

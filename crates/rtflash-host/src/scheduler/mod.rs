@@ -57,9 +57,9 @@ pub trait Scheduler: fmt::Debug + Send {
         true
     }
 
-    /// What was inserted as `before` has become `after`: it is longer, and may begin earlier. It
-    /// keeps its [`id`](Command::id) and its age. It may be handed out as either, since whoever
-    /// drives the scheduler knows what it is.
+    /// What was inserted as `before` has become `after`: it is longer, and can begin earlier. It
+    /// keeps its [`id`](Command::id) and its age. The scheduler can hand it out as either, since
+    /// its driver knows what it is.
     fn merged(&mut self, before: &Command, after: &Command) {
         let _ = (before, after);
     }
@@ -69,9 +69,9 @@ pub trait Scheduler: fmt::Debug + Send {
         let _ = ends;
     }
 
-    /// Whether it is to be told before each asking when the next real-time request may come. Such a
-    /// scheduler may hand out a command in parts: the bytes from the front on, the
-    /// [`id`](Command::id) the same.
+    /// Whether the driver calls [`foresee`](Scheduler::foresee) before each asking. Such a
+    /// scheduler can hand out a command in parts: the bytes from the front on, with an unchanged
+    /// [`id`](Command::id).
     fn looks_ahead(&self) -> bool {
         false
     }
@@ -189,7 +189,7 @@ impl SchedulerSettings {
     }
 }
 
-/// So many milliseconds.
+/// A time in milliseconds.
 const fn ms(milliseconds: u32) -> Span {
     Span::from_us(milliseconds * 1_000)
 }

@@ -158,7 +158,7 @@ fn us(microseconds: u32) -> Span {
     Span::from_us(microseconds)
 }
 
-/// A real-time reader of 64 KiB, and a writer of so many KiB that always has four requests
+/// A real-time reader of 64 KiB, and a writer of `kib` KiB that always has four requests
 /// outstanding.
 fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Settings) -> Scenario {
     let reader = Job {

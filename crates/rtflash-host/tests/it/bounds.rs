@@ -282,7 +282,7 @@ fn is_common(scenario: &Scenario) -> bool {
     !(scenario.host.merge || slow || written)
 }
 
-/// Reads of so many KiB that cost 1 us and 3 us each KiB, one command at a time.
+/// Reads of `kib` KiB that cost 1 us and 3 us each KiB, one command at a time.
 fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
     Job {
         name: format!("level {level}"),

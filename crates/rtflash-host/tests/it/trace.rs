@@ -76,7 +76,7 @@ fn a_trace_shows_the_run() {
     }
 }
 
-/// A writer that takes so many bytes and no more.
+/// A writer that accepts a limited number of bytes.
 struct Full(usize);
 
 impl std::io::Write for Full {

@@ -140,7 +140,7 @@ impl Change {
         Ok(format!("{}{changed}{}", &text[..range.start], &text[range.end..]))
     }
 
-    /// The value that the first so many steps lead to, changed.
+    /// The text of the value that the first `depth` steps lead to, changed.
     fn within(&self, raw: &str, depth: usize) -> Result<String, ChangeError> {
         let Some(step) = self.steps.get(depth) else { return Ok(self.value.clone()) };
         let last = depth + 1 == self.steps.len();

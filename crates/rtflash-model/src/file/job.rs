@@ -6,13 +6,12 @@ use super::request::{Amount, SHORTEST, amount, refuse_both};
 use crate::task::{Arrivals, Job};
 use crate::time::Instant;
 
-/// A name for what has none: unlike any that somebody would give, so that it makes no fault of its
-/// own.
+/// A name for an entry without one. No user writes such a name, so it causes no further fault.
 pub(super) fn stand_in_name(reader: &Reader<'_>, raw: &str) -> String {
     format!("\0{}", reader.range(raw).start)
 }
 
-/// What somebody calls a task or job; a stand-in where it is wrong, which has been recorded.
+/// The name of a task or job; a stand-in if the name is wrong, which has been recorded.
 pub(super) fn name<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, raw: &str, place: &Place<'_>) -> String {
     reader
         .required(slot, raw, place, "name", "a string that tells it from the others")
@@ -39,8 +38,8 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     }
 }
 
-/// Pages that a job reads or writes: as they are, or as many as so many bytes fill; none where
-/// neither is given.
+/// The pages that a job reads or writes: their number as stated, or the pages that the stated bytes
+/// fill; none if neither is given.
 fn job_pages<'t>(
     reader: &mut Reader<'t>,
     [pages, size]: [(&'static str, Slot<'t>); 2],

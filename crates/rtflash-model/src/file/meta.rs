@@ -35,7 +35,7 @@ impl MetaJson {
         self.0.get()
     }
 
-    /// The same as serde takes it.
+    /// The value's text as serde accepts it.
     pub(super) fn raw(&self) -> &RawValue {
         &self.0
     }

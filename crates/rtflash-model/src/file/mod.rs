@@ -1,5 +1,5 @@
-//! Files: what somebody wrote about a device, tasks or an allocation becomes the core types here,
-//! or a list of all that is wrong with it; and task sets are written.
+//! Files: descriptions of a device, tasks or an allocation become the core types here, or a list of
+//! all that is wrong with them; and task sets are written.
 //!
 //! Nothing here opens a file: texts come in as texts, streams as [`std::io::Read`].
 

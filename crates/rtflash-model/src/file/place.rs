@@ -61,7 +61,7 @@ pub enum Slot<'t> {
 }
 
 impl<'t> Slot<'t> {
-    /// The same, for a field that may be left out: then null means that it is.
+    /// This slot for an optional field: a field that is null counts as absent.
     pub fn or_null(self) -> Slot<'t> {
         match self {
             Slot::Given("null") => Slot::Absent,

@@ -54,7 +54,7 @@ impl<'t> Reader<'t> {
         self.wrong.count()
     }
 
-    /// Whether more is wrong than anybody is told: what has been read need not be kept any more.
+    /// Whether the list of faults is full, so that callers can discard what they have read.
     pub fn is_hopeless(&self) -> bool {
         self.wrong.count() >= MAX_KEPT
     }
@@ -146,7 +146,8 @@ impl<'t> Reader<'t> {
         Some(slots)
     }
 
-    /// The known fields of an object; `other` is told the key (a literal) of every other one.
+    /// The known fields of an object; the reader passes the key (a literal) of every other field to
+    /// `other`.
     pub fn open_object<const N: usize>(
         &mut self,
         raw: &'t str,

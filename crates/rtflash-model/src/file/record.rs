@@ -15,7 +15,7 @@ const AN_ANSWER: &str = "an allocation, or a line that `rtflash alloc --format j
 pub enum AllocationRecord {
     /// Clusters: [`read_allocation`](crate::read_allocation) reads them.
     Allocation,
-    /// No clusters: whoever wrote it found none, or cannot tell (`None`).
+    /// No clusters: the allocator found none, or cannot tell (`None`).
     Nothing {
         /// The field `schedulable`.
         schedulable: Option<bool>,
@@ -41,7 +41,7 @@ fn record<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<AllocationRecord
     const FIELDS: [&str; 6] = ["format", "error", "clusters", "schedulable", "algorithm", "reason"];
     let place = Place::Root;
     if JsonKind::of(root) != JsonKind::Object {
-        // Whoever reads allocations says what is wrong with it.
+        // The reader of allocations reports this fault.
         return Some(AllocationRecord::Allocation);
     }
     let [format, error, clusters, schedulable, algorithm, reason] =

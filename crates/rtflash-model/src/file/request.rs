@@ -168,8 +168,8 @@ impl<'t> Volume<'t> {
     }
 }
 
-/// The time that so many bytes last at a rate: no longer than exact, so that no less is moved than
-/// was said.
+/// The time in which `bytes` bytes pass at a rate. It is rounded down, so that the request moves at
+/// least the stated rate.
 fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128, rate: u64) -> Option<Span> {
     let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
     let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);

@@ -1,4 +1,4 @@
-//! Strings, whole numbers, times and ratios, as somebody wrote them.
+//! Strings, whole numbers, times and ratios, as users write them.
 
 use super::place::{Place, quote, quoted};
 use super::reader::Reader;

@@ -39,7 +39,7 @@ impl Scan {
         }
     }
 
-    /// The buffer has lost so many bytes at its front.
+    /// Adjusts the positions after the buffer has lost `bytes` bytes at its front.
     pub(super) fn move_back(&mut self, bytes: usize) {
         self.at -= bytes;
         self.start -= bytes;

@@ -72,8 +72,8 @@ pub(super) struct TaskWire<'a> {
     pub(super) data_pages: Option<u64>,
 }
 
-/// So many pages every period, each request due a deadline after its nominal arrival. Two of amount
-/// (`pages` or `size`), period (`period` or `every`) and `rate` are given.
+/// A number of pages every period, each request due a deadline after its nominal arrival. Two of
+/// amount (`pages` or `size`), period (`period` or `every`) and `rate` are given.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Request", deny_unknown_fields)]
 #[schemars(transform = alternatives::request)]
@@ -184,7 +184,7 @@ pub(super) enum AllocationLine {
 pub(super) struct NoAllocation {
     /// The format of the line.
     format: Option<AnswerFormat>,
-    /// False: none was found. Null: whoever wrote it cannot tell.
+    /// False: the allocator found none. Null: the allocator cannot tell.
     #[schemars(required, extend("enum" = [false, null]))]
     schedulable: Option<bool>,
     /// None.
@@ -294,11 +294,11 @@ pub(super) struct CertificateWire {
 pub(super) enum KindWire {
     /// The address of a page fixes its chip.
     Stripe,
-    /// The same, and chips use two page registers.
+    /// The address of a page fixes its chip, and chips use two page registers.
     CachedStripe,
     /// Rows are striped over the chips as they are written.
     Superblock,
-    /// The same, and chips use two page registers.
+    /// Rows are striped over the chips as they are written, and chips use two page registers.
     CachedSuperblock,
     /// Each task has zones of its own: blocks on every chip, which its writes go round in.
     Zoned,

@@ -32,7 +32,7 @@ pub(super) struct FixedSum {
 }
 
 impl FixedSum {
-    /// For so many numbers of this sum.
+    /// The distribution of `count` numbers with this sum.
     pub(super) fn new(count: u32, sum: f64) -> FixedSum {
         let rests: Vec<f64> = (0..=count).map(|ones| sum - f64::from(ones)).take_while(|&rest| rest >= 0.0).collect();
         let width = rests.len();

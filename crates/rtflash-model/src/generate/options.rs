@@ -19,8 +19,8 @@ use crate::task::Request;
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
-/// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an
-/// hour; with 1,000, minutes.
+/// The largest number of tasks of a generated set. With 10,000 tasks, [`super::MAX_DRAWS`] draws
+/// take up to an hour; with 1,000, minutes.
 pub const MAX_TASKS: u32 = 10_000;
 
 /// There is no generator of this name.
@@ -103,7 +103,7 @@ impl PageCosts {
     }
 }
 
-/// What to draw, as somebody asks for it, not yet checked. [`SetOptions::new`] checks it.
+/// A description of the sets to draw that is not yet checked; [`SetOptions::new`] checks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetSpec {
     /// The device of the sets.
@@ -179,7 +179,7 @@ pub enum OptionsError {
         /// The generator.
         generator: Generator,
     },
-    /// So many write-heavy tasks, of fewer in all.
+    /// More write-heavy tasks than tasks.
     TooManyWriteHeavy {
         /// K.
         write_heavy: u32,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Requests of so many pages, from the first number to the second, both included.
+/// The range of a request's number of pages, from the first number to the second, both included.
 ///
 /// A request that would have fewer or more, by its utilization and the period drawn for it, has the
 /// nearest number that there is, and the period that makes up the utilization with it: a longer

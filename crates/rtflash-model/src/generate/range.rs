@@ -22,7 +22,7 @@ pub enum RangeError {
     Bound(String, UtilizationError),
     /// The first bound is above the last.
     Backwards(Utilization, Utilization),
-    /// The step makes so many points, above [`MAX_POINTS`].
+    /// The step makes this many points, above [`MAX_POINTS`].
     TooManyPoints(u64),
 }
 

@@ -113,7 +113,7 @@ impl ShareProposal {
     }
 }
 
-/// So many billionths as a double, rounded once.
+/// A number of billionths as a double, rounded once.
 fn in_units(billionths: u64) -> f64 {
     billionths as f64 / ONE as f64
 }

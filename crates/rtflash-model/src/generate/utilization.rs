@@ -57,7 +57,8 @@ impl Utilization {
     /// One tenth, the usual distance between two points.
     pub const TENTH: Utilization = Utilization { billionths: SCALE / 10 };
 
-    /// So many billionths, or `None` at zero and from a million (10¹⁵ billionths) up.
+    /// The utilization of `billionths` billionths, or `None` at zero and from a million (10¹⁵
+    /// billionths) up.
     pub const fn from_billionths(billionths: u64) -> Option<Utilization> {
         if billionths > 0 && billionths < LIMIT { Some(Utilization { billionths }) } else { None }
     }

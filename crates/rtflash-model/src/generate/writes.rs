@@ -17,7 +17,7 @@ pub enum Writes {
     Drawn,
     /// K: in the first K tasks uniform in [0.5, 1), in the others uniform in [0, 0.5).
     Heavy(u32),
-    /// The same part in every task. At 0 no task writes, at 1 none reads.
+    /// Every task writes the same part of its utilization. At 0 no task writes, at 1 none reads.
     Share(WriteShare),
 }
 

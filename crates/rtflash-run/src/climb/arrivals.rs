@@ -8,7 +8,7 @@ pub struct Arrivals {
     /// Job k + 1 comes the period and the k-th of these after job k; behind the list its last entry
     /// holds.
     pub gaps: Vec<u64>,
-    /// Where operations may be shorter than stated: so many thousandths of the way from the
+    /// If operations can be shorter than stated: the length, in thousandths of the way from the
     /// shortest to the longest.
     pub length: u16,
 }

@@ -25,11 +25,11 @@ pub struct UnitTimes {
 /// What each job of a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelWork {
-    /// Reads so many pages.
+    /// Reads this number of pages.
     Read(i128),
-    /// Programs so many pages.
+    /// Programs this number of pages.
     Write(i128),
-    /// Makes so many copies inside the chip and then erases a block.
+    /// Makes this number of copies inside the chip and then erases a block.
     Collect(i128),
 }
 

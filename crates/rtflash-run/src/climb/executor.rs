@@ -24,8 +24,7 @@ pub struct OnExecutor {
 }
 
 impl OnExecutor {
-    /// An allocation to be run with these options, whose releases are moved by units of so many
-    /// nanoseconds.
+    /// An allocation to be run with these options, whose releases are moved by multiples of `unit`.
     ///
     /// # Errors
     /// Where it cannot be run.

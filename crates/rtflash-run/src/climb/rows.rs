@@ -64,7 +64,7 @@ const fn writes(pages: i128, T: i128) -> ChannelTask {
     ChannelTask { work: ChannelWork::Write(pages), T }
 }
 
-/// So many copies and an erase, which stand for garbage collection.
+/// A number of copies and an erase, which stand for garbage collection.
 const fn collects(copies: i128, T: i128) -> ChannelTask {
     ChannelTask { work: ChannelWork::Collect(copies), T }
 }
@@ -114,7 +114,7 @@ impl Row {
         ChannelModel { times, chips: self.chips, ties, others_sense }
     }
 
-    /// The same, to climb on for three periods of chip 0.
+    /// The row's channel as the climber's subject, for three periods of chip 0.
     pub fn on_channel(&self) -> OnChannel<'static> {
         OnChannel::new(self.channel(), 3 * self.T())
     }

@@ -58,8 +58,8 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
     Some(Options { releases, ..options })
 }
 
-/// The same with rings of zones that begin at any page, most of them: so that resets come together,
-/// or one behind another.
+/// The options with rings of zones that begin at any page, in most runs: so that resets come
+/// together, or one behind another.
 fn at_any_page(seed: u64, run: u64, options: Options) -> Options {
     let mut rng = Rng::new(seed, b"at-pages", run);
     Options { aging: rng.one_of(&[Aging::Worst, Aging::Random, Aging::Random, Aging::Random, Aging::Fresh]), ..options }

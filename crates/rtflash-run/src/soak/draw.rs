@@ -60,7 +60,7 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of
     /// which use two page registers.
     Register,
-    /// The same on devices whose commands use the bus.
+    /// Small sets as of [`Register`](Self::Register), on devices whose commands use the bus.
     RegisterCommand,
     /// Small sets whose tasks own zones, at the limit of (T) or (T'), some beside stripes and some
     /// on devices whose commands use the bus.
@@ -68,7 +68,8 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
     /// whose blocks fail while they run.
     Failing,
-    /// The same on devices that suspend erases, long ones.
+    /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
+    /// that suspend erases, long ones.
     Suspending,
     /// Wear is levelled.
     Levelling,
@@ -88,7 +89,7 @@ const OF_REGISTERS: [Term; 10] = [
     Term::PassStep,
 ];
 
-/// The same with commands.
+/// Terms of the test of two page registers with commands.
 const REGISTERS_TOLD: [Term; 7] =
     [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep, Term::Commands];
 
@@ -223,7 +224,7 @@ impl Rng {
         choices[usize::try_from(place).expect("a place among the choices")]
     }
 
-    /// A place in a list of so many.
+    /// A place in a list of `many` entries.
     pub(super) fn index(&mut self, many: usize) -> usize {
         usize::try_from(self.0.below(many as u64)).expect("a place in the list")
     }
@@ -247,7 +248,7 @@ impl Rng {
         Device::new(spec).ok()
     }
 
-    /// So many pages every period that the request takes about this share of a chip.
+    /// A request of pages every period that takes about this share of a chip.
     fn request(&mut self, share: f64, cost: Span) -> Option<Request> {
         let period = self.within(5_000, 200_000) * 1_000;
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]

@@ -48,7 +48,7 @@ pub(super) static ZONES_BESIDE_STRIPES: Prescribed = Prescribed {
     zones: true,
 };
 
-/// The same, and four others, with two page registers.
+/// [`ALTERNATING`] and four other allocations, with two page registers.
 static CACHED: [Prescribed; 5] = [
     Prescribed {
         name: "cached-alternating",

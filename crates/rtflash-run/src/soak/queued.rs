@@ -42,7 +42,8 @@ impl Queued {
         let device = Device::new(DeviceSpec {
             chips,
             chips_per_channel: chips,
-            // So many that a victim has next to no valid pages: what is looked at are reads.
+            // With this number of blocks, a victim has next to no valid pages: the search is about
+            // reads.
             blocks_per_chip: 48,
             pages_per_block: drawn.block,
             page_size: 512,

@@ -20,10 +20,10 @@ pub struct Broken {
     pub finding: Finding,
 }
 
-/// Somebody who looks on while cases are drawn and run, called on any thread. A function of a
-/// number of cases is one who never stops the search.
+/// An observer of a search under way, called on any thread. A function of a number of cases is an
+/// observer that never stops the search.
 pub trait SoakWatch: Sync {
-    /// So many more cases are over. Cases that are shrunk in the end are not counted.
+    /// `cases` more cases are over. Cases that are shrunk in the end are not counted.
     fn over(&self, cases: u64);
 
     /// Whether the search is to end. Cases that have begun are ended; broken ones shrink no
@@ -139,7 +139,7 @@ pub fn soak(search: Search, runs: u64) -> Soaked {
     soak_watched(search, runs, &|_: u64| ())
 }
 
-/// As [`soak`], with somebody who looks on and may stop it.
+/// As [`soak`], with an observer that can stop it.
 pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked {
     let tally = tally(search, runs, watch);
     let broken = tally.firsts().into_par_iter().filter_map(|(assumption, runs, first)| {
@@ -150,7 +150,7 @@ pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked 
     Soaked { cases: tally.cases, sets: tally.sets, judged: tally.judged, load, broken: broken.collect() }
 }
 
-/// The same with a term left out of the world's test.
+/// As [`soak_watched`], with a term left out of the world's test.
 pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch) -> LeftOut {
     let search = Search { left_out: Some(term), ..search };
     let tally = tally(search, runs, watch);

@@ -27,7 +27,7 @@ use crate::drawn::{Rng, busier, ns, times};
 enum On {
     /// Stripes and superblocks.
     Plain,
-    /// The same with blocks that fail, and erases that are suspended.
+    /// Stripes and superblocks on devices with blocks that fail, and erases that are suspended.
     Odd,
     /// Tasks that own zones.
     Zones,
@@ -138,7 +138,8 @@ enum Tampering {
 }
 
 impl Tampering {
-    /// What a history is told in the place of what was admitted; `None` where it is the same.
+    /// The change that a faulty history records instead of what was admitted; `None` if it is no
+    /// fault here.
     fn of(self, mut admitted: Admitted) -> Option<Admitted> {
         let AddedHow::Staged(stages) = &mut admitted.change else { return None };
         match self {
@@ -311,7 +312,7 @@ fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
     }
 }
 
-/// Of a thousand programs, copies and erases so many fail, where blocks may.
+/// A number of programs, copies and erases that fail out of a thousand; 0 if no blocks can fail.
 fn faults(rng: &mut Rng, set: &TaskSet) -> u16 {
     match set.device().spare_blocks() {
         0 => 0,

@@ -64,8 +64,8 @@ fn every_altered_trace_is_caught_by_its_checker() {
     }
 }
 
-/// What is altered is seen in other runs, too, if not always by the same checker: a sporadic
-/// request may come at other times. Whether a last one was still to come, nobody knows.
+/// Some checker sees an alteration in other runs, too, but not always the expected one: a sporadic
+/// request can come at other times. A missing last request is invisible there.
 #[test]
 fn alterations_of_other_runs_are_caught() {
     let mut missed = Vec::new();
@@ -357,7 +357,7 @@ fn resets_belong_to_the_ring() {
         assert!(elsewhere.contains(&"page-order"), "{}: another block: {elsewhere:?}", world.name);
         let missing = changed(&[&world.records[..at], &world.records[at + 1..]].concat());
         assert!(missing.contains(&"page-order"), "{}: none: {missing:?}", world.name);
-        // The same block again, in the time of what comes next on the chip.
+        // The block is reset again, in the time of what comes next on the chip.
         let again =
             Operation { start: reset.end, end: reset.end.saturating_add(reset.end.since(reset.start)), ..reset };
         let twice = changed(&[&world.records[..=at], &[Record::Operation(again)], &world.records[at + 1..]].concat());

@@ -106,7 +106,7 @@ fn tasks(rng: &mut Rng, chips: u32) -> Vec<Task> {
     (0..count).map(|number| task(number, rng)).collect()
 }
 
-/// The same with periods of so many parts of what they were.
+/// The set with its periods multiplied by `parts` / `of`.
 fn hurried(set: &TaskSet, parts: u64, of: u64) -> Option<TaskSet> {
     let hurried = |request: Request| {
         let period = Span::from_ns((request.period().as_ns() * parts / of).max(1))?;

@@ -8,8 +8,8 @@ use rtflash_plan::Options;
 use rtflash_run::soak::{Case, Search, World, draw};
 use rtflash_run::{NotRun, PlanRefusal, execute};
 
-/// The same device. Its times on the chip are those that `spec` states; what is said to contain the
-/// transfer is stated with it.
+/// The device of `spec`, described so that reads or programs include the transfer. Its times on the
+/// chip stay those that `spec` states.
 fn described(spec: DeviceSpec, read: bool, program: bool) -> Device {
     let with = |whole: Span, transfer: Span| whole.saturating_add(transfer);
     let shortest_transfer = spec.shortest.page_transfer.unwrap_or(spec.page_transfer);

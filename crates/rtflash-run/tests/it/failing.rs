@@ -81,7 +81,7 @@ impl Chips<'_> {
         over
     }
 
-    /// Buses that are free go to whoever has waited longest.
+    /// Grants each free bus to the chip that has waited longest.
     fn grants(&mut self, lowest: bool) {
         let waiting = self.doing.iter().filter(|it| it.1.until == u64::MAX);
         let mut waiting: Vec<(u64, u32)> = waiting.map(|(&chip, it)| (it.asked, chip)).collect();
@@ -202,7 +202,7 @@ fn fails((who, time): (u64, u64), chips: &Chips<'_>, image: &Image<'_>, of: (u32
     }
 }
 
-/// When a source's requests come: so many before it waits for the worst instant.
+/// When a source's requests come: the number that is left before it waits for the worst instant.
 struct Source {
     next: u64,
     left: u64,
@@ -221,7 +221,7 @@ fn processors(image: &Image<'_>) -> Vec<(u32, Vec<u32>)> {
     all.collect()
 }
 
-/// Runs until so many operations have begun.
+/// Runs until the chips have begun the last operation that the flash allows.
 fn run(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, mut chips: Chips<'_>, at_once: u32, rng: &mut Rng) -> Seen {
     let (processors, who, erases_fail) = (processors(image), (rng.within(0, 7), rng.within(200, 2_500)), rng.one_in(2));
     let (pattern, lowest) = (rng.within(0, 3), rng.one_in(2));
@@ -318,7 +318,7 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
     }
 }
 
-/// Looks at so many sets; where a term is left out, from `first` on until one is late.
+/// Searches `cases` sets from `first` on; if a term is left out, it stops at a late one.
 fn search(beside: bool, without: Option<Term>, (first, cases): (u64, u64)) -> Seen {
     let mut all = Seen::default();
     for case in first..first + cases {
@@ -370,7 +370,7 @@ fn whatever_fails_and_when_no_request_is_late() {
     }
 }
 
-/// The same runs find requests late without E, and without what neighbours program once more.
+/// Runs find requests late without E, and without what neighbours program once more.
 #[test]
 fn runs_find_what_is_left_out() {
     for (beside, term, first) in [(false, Term::Repeats, 25), (true, Term::RepeatedTransfers, 155)] {

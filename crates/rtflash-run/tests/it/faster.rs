@@ -39,7 +39,7 @@ fn set() -> TaskSet {
     TaskSet::new(device.expect("a device"), READS.into_iter().enumerate().map(task).collect(), vec![]).expect("a set")
 }
 
-/// A chip with one request of so many pages: it senses, asks for the bus, transfers, and begins
+/// A chip with one request of a number of pages: it senses, asks for the bus, transfers, and begins
 /// anew.
 #[derive(Clone, Copy)]
 struct Chip {

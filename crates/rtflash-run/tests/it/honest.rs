@@ -13,7 +13,7 @@ fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {
     broken.map(|finding| (finding.assumption.name(), finding.gauge.violations())).collect()
 }
 
-/// Draws cases until so many have been run; says how many traces had nothing broken.
+/// Draws cases until `runs` of them have been run; returns how many traces had nothing broken.
 fn compare(seed: u64, world: World, runs: u32) -> u32 {
     let (mut judged, mut passed) = (0, 0);
     for number in 0..u64::from(runs) * 20 {
@@ -54,7 +54,8 @@ fn traces_of_random_runs_are_judged_as_the_runs_were() {
     assert!(compare(3, World::Sound, 20) > 15);
 }
 
-/// The same, a thousand of them: `cargo test -p rtflash-run --test honest -- --ignored`.
+/// Compares a thousand traces with their runs: `cargo test -p rtflash-run --test honest --
+/// --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn traces_of_a_thousand_random_runs_are_judged_as_the_runs_were() {

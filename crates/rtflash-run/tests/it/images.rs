@@ -1,6 +1,6 @@
-//! Images as `rtflash export firmware` writes them, each bit of them flipped: they are refused; and
-//! where somebody corrects the checksum, refused, or what they say is what is written of it again,
-//! and a state machine runs by it.
+//! Images as `rtflash export firmware` writes them, each bit of them flipped: they are refused.
+//! With a corrected checksum they are refused, or the image written of what they say is the same
+//! again, and a state machine runs by it.
 
 use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_analysis::analysis_relying_on;

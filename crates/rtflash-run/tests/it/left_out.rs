@@ -241,7 +241,7 @@ fn nothing_is_said_of_who_would_suspend_erases() {
         let set = TaskSet::new(device, set.tasks().as_slice().to_vec(), set.jobs().to_vec()).expect("the same tasks");
         let left_out = servers_left_out(&set, &running, &[0], Reliance::Nothing, &Work::new());
         assert!(left_out.is_none(), "case {case}");
-        // Nor does one that has served nobody.
+        // The server of a set without jobs is not left out either.
         let alone = TaskSet::new(device, set.tasks().as_slice().to_vec(), vec![]).expect("the same tasks");
         let kept = RunningDevice::of_parts(&alone, running.clusters.clone(), running.certificates.clone());
         assert_eq!(kept.certificates, running.certificates, "case {case}");

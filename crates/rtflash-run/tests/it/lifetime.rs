@@ -35,7 +35,7 @@ fn reader(name: &str, share: u64, of: u64) -> Task {
     }
 }
 
-/// A set on so many chips of this λ, its ranges in 60ths of the space. Under Theorem 1 the executor
+/// A set on `chips` chips of this λ, its ranges in 60ths of the space. Under Theorem 1 the executor
 /// divides the space equally, whatever is declared.
 fn set(chips: u32, percent: u32, access: Access, tasks: &[(u64, u32, u64)], declared: bool) -> TaskSet {
     let device = device(chips, percent);

@@ -84,7 +84,7 @@ enum On {
     Zones,
 }
 
-/// The same task as one that can own zones.
+/// The task as one that can own zones.
 fn in_zones(task: Task) -> Task {
     let stream = |request: Request| request.with_access(Access::Stream);
     Task { write: task.write.map(stream), ..task }
@@ -99,7 +99,8 @@ fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
     analysis_relying_on(name, granted).expect("an analysis")
 }
 
-/// What an allocator finds on some of the chips, and these so many further round the device.
+/// The clusters that an allocator finds on some of the chips, turned by `turn` chips round the
+/// device.
 fn certified(
     set: &TaskSet,
     analysis: &'static dyn Analysis,
@@ -134,7 +135,7 @@ fn with_certificates(set: &TaskSet, analysis: &'static dyn Analysis, clusters: &
     if certification.failing.is_empty() { RunningDevice::new(set, &allocation) } else { None }
 }
 
-/// The same clusters, a task served by another of them.
+/// These clusters with one task served by another of them.
 fn one_moved(
     set: &TaskSet,
     analysis: &'static dyn Analysis,
@@ -461,7 +462,7 @@ fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> boo
         .unzip();
     let allocation = Allocation::new(set.device().chips(), only.tasks().len(), &clusters).expect("an allocation");
     let mut certificates = certificates;
-    // Chips that serve nobody are clusters behind the others.
+    // Chips without tasks are clusters behind the others.
     certificates.resize(allocation.clusters().len(), None);
     let allocation = allocation.with_certificates(certificates);
     let sound = analysis_relying_on("sound", granted).and_then(|sound| sound.demand_test());
@@ -636,7 +637,7 @@ fn what_does_not_run_by_its_certificates_is_refused() {
     assert!(!writes || matches!(found, Err(MigrationRefusal::NotInTime(_, false))), "{found:?}");
 }
 
-/// What comes of moving a writer of seven pages between stripes of so many chips.
+/// The migration of a writer between stripes of `sizes` chips.
 fn between_stripes(access: Access, sizes: [u32; 2], data: Option<u64>) -> Result<Migration, MigrationRefusal> {
     let device = Device::new(DeviceSpec { chips: 16, ..Device::profile("dgist-2021").expect("a profile").spec() });
     let write = Request::new(4, Span::from_us(40_000)).map(|request| request.with_access(access));

@@ -403,7 +403,7 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
     }
 }
 
-/// The same of a cluster whose tasks own zones: each ring ends with a block.
+/// Ages a cluster whose tasks own zones: each ring ends with a block.
 fn age_zones((number, of, by): (ClusterId, &ClusterPlan, &Certified), image: &Image<'_>, flash: &mut Flash, seed: u64) {
     let identity = image.identity();
     for (column, chip) in (0..).map(ColumnId).zip(&of.chips) {

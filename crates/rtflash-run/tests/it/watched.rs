@@ -1,4 +1,4 @@
-//! Whoever looks on is told the truth, and changes nothing.
+//! An observer receives true progress, and changes nothing.
 
 use std::io;
 use std::ops::ControlFlow;

@@ -21,7 +21,7 @@ fn device() -> Device {
     device_with(4, [50 * US, 500 * US, 5 * MS, 40 * US])
 }
 
-/// So many chips on one channel, with these t_r, t_w, t_e and t_d in nanoseconds.
+/// A device of `m_c` chips on one channel, with these t_r, t_w, t_e and t_d in nanoseconds.
 fn device_with(m_c: u32, times: [u64; 4]) -> Device {
     let [page_read, page_program, block_erase, page_transfer] = times.map(span);
     let spec = Device::profile("dgist-2021").expect("a profile").spec();

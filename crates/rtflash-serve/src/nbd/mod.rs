@@ -2,7 +2,7 @@
 //! trims and flushes with simple replies. Written from the protocol's description (doc/proto.md of
 //! NetworkBlockDevice/nbd).
 //!
-//! Whoever sends what is not of the protocol is answered by the end of the connection.
+//! A client that sends anything outside the protocol loses its connection.
 
 mod handshake;
 mod transmission;

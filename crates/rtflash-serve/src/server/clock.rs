@@ -23,7 +23,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Everything takes so many times as long; time begins now.
+    /// Everything takes `slow` times as long; time begins now.
     pub(super) fn new(slow: u32) -> Pace {
         Pace { began: WallTime::now(), slow: u64::from(slow.max(1)) }
     }
@@ -112,7 +112,7 @@ impl<'a> DriveClock<'a> {
         let first = match self.asked.recv_timeout(next.unwrap_or(LOOK).min(LOOK)) {
             Ok(first) => first,
             Err(RecvTimeoutError::Timeout) => return,
-            // Nobody listens any more: it is over soon.
+            // Every sender is gone: the server ends soon.
             Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(LOOK),
         };
         // What came while the device was behind comes when it no longer is.
@@ -145,7 +145,7 @@ impl<'a> DriveClock<'a> {
         self.coming.retain(|(ticket, _)| !tickets.contains(ticket));
         let mut over = Vec::new();
         self.drive.withdraw(&tickets, &mut over);
-        // What is on the device ends there, and nobody is told.
+        // What is on the device ends there, without an answer.
         for ticket in tickets {
             self.waiting.remove(&ticket);
         }

@@ -20,15 +20,16 @@ use session::{ForDrive, run_session};
 
 /// Clients at a time.
 const MAX_CLIENTS: usize = 16;
-/// How long nobody has to be there until the last client has left: programs may come again at once.
+/// How long no client is connected before the last one counts as gone: programs can connect again
+/// at once.
 const DESERTED: Duration = Duration::from_secs(1);
-/// How often it is looked whether somebody has come, or all is to end.
+/// How often the server checks for new clients and for its end.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How a device is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// So many times as long as on the device everything takes: at least one.
+    /// How many times as long as on the device everything takes: at least one.
     pub slow: u32,
     /// Whether all ends when the last client has left that took an export.
     pub once: bool,
@@ -80,7 +81,7 @@ impl FrontDesk {
 
     fn enter(&self, number: usize, stream: &TcpStream) -> io::Result<()> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever comes while all is closed is not overlooked.
+        // A client that connects while the server closes all connections must not be missed.
         if self.is_stopping() {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
@@ -165,7 +166,7 @@ fn accept<'s, 'e>(
 ) {
     let mut number = 0;
     while !desk.is_stopping() {
-        // Nobody is there, or who was there has gone, or too many files are open: that passes.
+        // Either no client waits, or one has gone, or too many files are open: that passes.
         let Ok((stream, _)) = listener.accept() else {
             thread::sleep(LOOK);
             continue;

@@ -53,7 +53,7 @@ impl Ended {
     }
 
     fn answer_with(&mut self, error: u32) {
-        // Where nobody waits any more, nobody is told.
+        // The session can have ended, and the answer is dropped.
         self.answer.take().into_iter().for_each(|answer| drop(self.to.send((answer, error))));
     }
 }
@@ -179,8 +179,8 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Takes commands until the client leaves. Where it says that it does, what it has asked is
-    /// done; otherwise nobody waits for it.
+    /// Takes commands until the client leaves. If the client says that it leaves, its commands are
+    /// done; otherwise the drive withdraws them.
     fn listen(self) -> io::Result<()> {
         let listened = self.listen_on();
         if !matches!(listened, Ok(true)) {

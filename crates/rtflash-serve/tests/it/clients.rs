@@ -169,7 +169,7 @@ fn what_is_wrong_is_refused_and_ends_nothing_else() {
         }
         camera.ask(0, 7, u64::MAX - 5, 2 * page, &[]);
         assert_eq!(camera.answer(0), (7, 22, vec![]));
-        // Whoever sends what is not of the protocol.
+        // A client that sends what is outside the protocol.
         let mut other = Client::connect(to);
         other.send(&[b"GET / HTTP/1.1\r\n\r\n"]);
         assert!(other.is_closed());
@@ -191,7 +191,7 @@ fn what_is_wrong_is_refused_and_ends_nothing_else() {
     assert!(served.run.findings.iter().all(|finding| finding.gauge.holds()));
 }
 
-/// Nobody waits for what nobody wants any more.
+/// The drive withdraws requests of a client that has gone.
 #[test]
 fn what_a_client_leaves_behind_is_not_done() {
     let served = with_clients(|to, exports| {

@@ -33,7 +33,7 @@ fn part(of: Span, settings: &Settings) -> f64 {
     of.as_ns() as f64 / settings.duration_ns.max(1) as f64
 }
 
-/// So many in the run, by the second.
+/// A count in the run as a rate, by the second.
 #[allow(clippy::cast_precision_loss)]
 fn per_second(count: u64, settings: &Settings) -> f64 {
     count as f64 * 1e9 / settings.duration_ns.max(1) as f64

@@ -12,20 +12,20 @@ use crate::{CommandFailure, output, whole};
 pub const PROGRESS: &str = "tallies.json";
 /// The file that says what the experiment is.
 const MANIFEST: &str = "manifest.json";
-/// The file that whoever works in the directory has locked. The system unlocks it when its process
-/// ends, however it ends.
+/// The file that a process at work in the directory has locked. The system unlocks it when the
+/// process ends, however it ends.
 const LOCK: &str = ".rtflash-lock";
 
 /// A directory with the files of one experiment.
 pub struct Directory {
     path: PathBuf,
-    /// Open, and locked, as long as somebody works here; `None` where nothing is to be changed, or
-    /// nothing can be locked.
+    /// Open, and locked, while a process works here; `None` if nothing is to be changed, or nothing
+    /// can be locked.
     _lock: Option<File>,
 }
 
 impl Directory {
-    /// A directory to work in, made if it is not there, with nobody else at work in it.
+    /// A directory to work in, made if it is not there, with no other process at work in it.
     pub fn occupy(path: &Path) -> Result<Directory, CommandFailure> {
         output::folder(path)?;
         let lock = path.join(LOCK);
@@ -104,8 +104,8 @@ impl Directory {
         CommandFailure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }
 
-    /// Takes away what killed runs were about to write. Only for whoever has occupied the
-    /// directory.
+    /// Removes what killed runs were about to write. Only the process that has occupied the
+    /// directory calls it.
     pub fn tidy(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {

@@ -146,7 +146,7 @@ pub fn join(names: &[String], parts: &[Progress]) -> Result<Joined, Unanswered> 
         let failure = format!("{name}: tallies.json does not say which experiment it belongs to");
         return Err(CommandFailure(failure).into());
     };
-    // Somebody else may have written it: its command opens no files.
+    // Another user can have written the file: its command opens no files.
     let (plan, manifest) = plan(&experiment, DeviceFrom::Inline, &OwnContenders::default())?;
     let whole = join_as(&plan, &manifest, names, parts)?;
     Ok(Joined { plan, manifest, kind: experiment.kind, whole })

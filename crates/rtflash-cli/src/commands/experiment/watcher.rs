@@ -14,7 +14,7 @@ pub struct TerminalBar<'d> {
 }
 
 impl<'d> TerminalBar<'d> {
-    /// For so many sets, some of them done already.
+    /// A bar for `all` sets, `done` of them done already.
     pub fn new(directory: &'d Directory, done: u64, all: u64) -> TerminalBar<'d> {
         let template = "{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left";
         let bar = Bar::new(template, done, all);

@@ -62,7 +62,7 @@ pub trait KindText {
     /// The verdict of rtflash-verify on an allocation.
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f>;
 
-    /// Whether an allocation from elsewhere is accepted; `None` where nobody can tell.
+    /// Whether an allocation from elsewhere is accepted; `None` if that is not decided.
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool>;
 
     /// The contenders of an experiment that names none, of bandwidth or of schedulability.

@@ -126,7 +126,7 @@ impl CertifiedClusters {
         Ok(CertifiedClusters { set, allocation, plan, sources, streams, jitter, judgement, aging: Aging::default() })
     }
 
-    /// The same with these jobs beside the tasks.
+    /// These clusters, with the given jobs next to the tasks.
     ///
     /// # Errors
     /// As [`CertifiedClusters::new`].
@@ -135,7 +135,8 @@ impl CertifiedClusters {
         Ok(CertifiedClusters { aging: self.aging, judgement: self.judgement.clone(), ..new })
     }
 
-    /// The same with this on the device when the run begins; the worst if it is not said.
+    /// These clusters with this initial content of the device when the run begins; the default is
+    /// the worst.
     #[must_use]
     pub fn aged(self, aging: Aging) -> CertifiedClusters {
         CertifiedClusters { aging, ..self }
@@ -315,7 +316,7 @@ impl Target for RunningClusters<'_> {
     fn advance(&mut self, now: Instant, ended: &mut Vec<Command>) {
         let Some(hosted) = &mut self.hosted else { return };
         hosted.advance(now, &mut self.over);
-        // Garbage collection is nobody's command.
+        // Jobs of garbage collection belong to no command.
         ended.extend(self.over.drain(..).filter_map(|job| self.commands.remove(&job)));
     }
 

@@ -4,7 +4,7 @@ use rtflash_trace::{Observer, Record};
 
 use crate::Command;
 
-/// The records of a run, where somebody wants them.
+/// The records of a run, if an observer wants them.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     wanted: bool,

@@ -74,7 +74,7 @@ pub(super) trait Target: fmt::Debug {
         false
     }
 
-    /// What the flash in it did, as far as that can be told by now; `over`: the run is over.
+    /// The records of its flash that are final by now; `over`: the run is over.
     fn records(&mut self, now: Instant, over: bool) -> Vec<Record> {
         let _ = (now, over);
         Vec::new()
@@ -163,10 +163,11 @@ impl HostDevice {
         }
     }
 
-    /// The device with nothing in it. `watched`: somebody wants to know what the flash in it does.
+    /// The device with nothing in it. `watched`: an observer wants the records of its flash.
     pub(super) fn target<'a>(
         &'a self,
-        (host, jobs): (&Host, &[Job]),
+        host: &Host,
+        jobs: &[Job],
         options: &'a Options,
         watched: bool,
     ) -> Box<dyn Target + 'a> {

@@ -70,7 +70,7 @@ mod tests {
         Between { shortest: Span::from_us(shortest * 1_000), longest: Span::from_us(longest * 1_000) }
     }
 
-    /// Milliseconds at which a command costs more, of so many.
+    /// Those of the first `milliseconds` milliseconds at which a command costs more.
     fn slow(of: Slow, seed: u64, milliseconds: u32) -> Vec<u32> {
         let mut episodes = Episodes::new(of, seed, b"episodes");
         let at = |ms: u32| Instant::START.saturating_add(Span::from_us(ms * 1_000));
@@ -105,7 +105,7 @@ mod tests {
         assert!((32_000..35_000).contains(&found.len()), "{}", found.len());
         assert_eq!(found, slow(of, 1, 100_000));
         assert_ne!(found, slow(of, 2, 100_000));
-        // Whoever looks rarely finds the same.
+        // The episodes do not depend on how often they are queried.
         let mut rarely = Episodes::new(of, 1, b"episodes");
         let at = Instant::START.saturating_add(Span::from_us(99_990_000));
         assert_eq!(rarely.extra(at) > Span::ZERO, found.contains(&99_990));

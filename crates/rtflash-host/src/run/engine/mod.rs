@@ -57,8 +57,8 @@ struct HostEngine<'a, W> {
     watch: &'a mut W,
     seed: u64,
     scheduler: Box<dyn Scheduler>,
-    /// If the scheduler looks ahead: what it is told, and the bytes of commands that have not been
-    /// handed over, and that have not ended.
+    /// If the scheduler looks ahead: the state for its forecast, and the bytes of commands that
+    /// have not been handed over, and that have not ended.
     foresight: Option<Foresight>,
     left: HashMap<u64, (u64, u64)>,
     now: Instant,
@@ -84,7 +84,8 @@ struct HostEngine<'a, W> {
     latencies: Vec<Vec<u64>>,
 }
 
-/// Runs a scenario: what is told of each job, in order. The same for the same seed.
+/// Runs a scenario and returns the report of each job, in order. The result depends only on the
+/// scenario and the seed.
 ///
 /// # Errors
 /// Where the jobs release so much more than the device does that it cannot be kept.
@@ -131,7 +132,7 @@ pub fn run_by(
         merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target((&scenario.host, &scenario.jobs), &options, looks_inside),
+        device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,

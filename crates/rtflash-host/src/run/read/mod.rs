@@ -35,8 +35,8 @@ pub fn read_scenario(text: &str, instead: Option<&str>) -> Result<Scenario, Diag
     read_scenario_with(text, instead, &mut Alone)
 }
 
-/// Reads a scenario as [`read_scenario`] does; somebody has the files that it names, and finds the
-/// certificates that it lacks.
+/// Reads a scenario as [`read_scenario`] does; `outside` reads the files that it names, and finds
+/// the certificates that it lacks.
 ///
 /// # Errors
 /// As [`read_scenario`].

@@ -26,7 +26,7 @@ pub trait Outside {
     fn judge(&mut self, set: &TaskSet, allocation: &Allocation) -> Result<(), String>;
 }
 
-/// Nobody: a scenario has to hold all that it needs.
+/// An [`Outside`] that provides nothing: a scenario must contain all that it needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -51,7 +51,8 @@ pub(super) fn held<'t, T>(
     raw: &'t str,
     place: &Place<'_>,
     outside: &mut dyn Outside,
-    (what, read): (&str, impl FnOnce(&str) -> Result<T, Diagnostics>),
+    what: &str,
+    read: impl FnOnce(&str) -> Result<T, Diagnostics>,
 ) -> Option<T> {
     match JsonKind::of(raw) {
         JsonKind::Object => match read(raw) {

@@ -16,7 +16,7 @@ pub enum Ends {
         /// Everything else at most.
         write: TimeBySize,
     },
-    /// So long at most from its hand-over on, each, with no more than so many inside.
+    /// Each within `limit` of its hand-over, if at most `inside` commands are in flight.
     Within {
         /// How long.
         limit: Span,
@@ -66,7 +66,7 @@ impl Outlook {
     }
 
     /// The largest part of a command that, handed over now, ends with all that is inside before a
-    /// real-time request can be released; 0 for none. It is the whole command, or so many times 4
+    /// real-time request can be released; 0 for none. It is the whole command, or a multiple of 4
     /// KiB.
     pub(super) fn fits(&self, command: &Command, inside: u32, now: Instant) -> u64 {
         let Some(ends) = self.ends else { return 0 };

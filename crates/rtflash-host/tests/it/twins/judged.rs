@@ -58,8 +58,8 @@ impl Kyber {
         }
     }
 
-    /// The quarter of the target that so many of a hundred latencies do not exceed; 7 beyond seven
-    /// quarters.
+    /// The quarter of the target that `percent` of a hundred latencies do not exceed; 7 beyond
+    /// seven quarters.
     fn percentile(samples: &[u64], percent: u64, target: u64) -> u64 {
         let quarter = (target / 4).max(1);
         let mut buckets: Vec<u64> =

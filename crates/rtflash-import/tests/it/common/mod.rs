@@ -72,7 +72,7 @@ fn frames(data: &[u8], compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     [skipped(0x50, b"any"), compress(first), skipped(0x5f, &[0; 300]), compress(second), skipped(0x53, b"")].concat()
 }
 
-/// The same bag up to the end of its data, its chunks compressed.
+/// The bag up to the end of its data, its chunks compressed.
 fn compressed(bag: &[u8], name: &str, compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let magic = &bag[..8];
     let mut out = magic.to_vec();

@@ -106,7 +106,7 @@ fn a_device_may_say_how_many_page_registers_a_chip_has() {
         (", \"page_registers\": null", 1, false),
         (", \"page_registers\": 1", 1, false),
         (", \"page_registers\": 2", 2, true),
-        // Where commands are counted nobody knows what a second register is worth.
+        // Commands leave the second register usable.
         (", \"page_registers\": 2, \"command\": \"1us\"", 2, true),
     ] {
         let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();
@@ -127,7 +127,7 @@ fn a_device_may_say_how_many_blocks_of_a_chip_may_fail() {
     ] {
         let device = read_device(&format!("{{ \"profile\": \"dgist-2021\", \"page_registers\": 2{more} }}")).unwrap();
         assert_eq!((device.spare_blocks(), device.program_failures()), (spare, failures));
-        // Nobody programs a page behind one that may fail still.
+        // If programs can fail, the firmware waits for their status and leaves the register unused.
         assert_eq!(device.has_cache_register(), caches);
     }
 }

@@ -373,13 +373,14 @@ fn devices() {
     ] {
         let device = device.replace("PROFILE", "\"profile\": \"dgist-2021\"").replace("ALL", all).replace("MORE", more);
         check(&device, read_device(&device), &faults);
-        // The same faults, a level deeper; and those of the tasks that any device would have.
+        // A level deeper, the reader finds these faults again, and those of the tasks on any
+        // device.
         let tail = ", \"tasks\": [{\"name\": \"\", \"read\": {\"pages\": 1000000000000000000, \"period\": \"1s\"}}]}";
         let text = format!("{{\"device\": {device}{tail}");
         let wrong = read_task_set(&text).unwrap_err().first().to_vec();
         assert_eq!(wrong.len(), faults.len() + 1, "{wrong:#?}");
-        // Data that no device would have room for is not told of, but what does not fit in the data
-        // is.
+        // A faulty device leaves open whether data fit on it; requests that do not fit in the data
+        // are reported.
         let tasks = "[{\"name\": \"a\", \"read\": {\"pages\": 5, \"period\": \"1s\", \"access\": \"sequential\"}, \"data_pages\": 4},
             {\"name\": \"b\", \"read\": {\"pages\": 5, \"period\": \"1s\"}, \"data_pages\": 1000000000000000000}]";
         let more =

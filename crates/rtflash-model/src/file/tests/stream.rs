@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::file::stream::{FrameTooLong, Frames};
 
-/// A source that gives at most so many bytes at a time.
+/// A source that gives at most a fixed number of bytes at a time.
 struct Slow<'a>(&'a [u8], usize);
 
 impl Read for Slow<'_> {

@@ -170,17 +170,17 @@ fields! {
         /// Of the spare blocks, how many may be needed for programs that fail while the chip, or
         /// its superblock, is busy without a break; left out, all of them.
         program_failures: u32, count;
-        /// t_s: the longest until a chip that erases, and is told to suspend that, is free; left
+        /// t_s: the longest time from a command that suspends an erase until the chip is free; left
         /// out, erases are not suspended.
         erase_suspend: Duration, duration;
         /// t_u: by how much an erase takes longer for each time that it was suspended; left out, 0.
         erase_resume: Duration, duration;
-        /// Wear is levelled: valid pages of a block are moved once it was erased so many times less
-        /// often than another one of its chip; left out, nobody does.
+        /// Wear is levelled: valid pages of a block are moved once it was erased this many times
+        /// less often than another one of its chip; left out, wear is not levelled.
         #[schemars(range(min = 1, max = 4_294_967_295_u32))]
         wear_gap: u32, count;
-        /// For that one GC job in so many is left over by what a certificate promises; left out, it
-        /// is done when a GC job has nothing else to do.
+        /// A certificate leaves one of this many GC jobs for wear levelling; left out, wear
+        /// levelling uses only the GC jobs that have no other work.
         #[schemars(range(min = 2, max = 4_294_967_295_u32))]
         wear_passes: u32, count;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.

@@ -10,7 +10,7 @@ const DRAWS: usize = 20_000;
 /// √m·D stays below this with a probability of 99.9 % (Kolmogorov's limit).
 const CRITICAL: f64 = 1.95;
 
-/// So many share vectors that were not discarded.
+/// Draws `DRAWS` share vectors that were not discarded.
 fn sample(shares: &ShareProposal, tasks: usize, seed: u8) -> Vec<Vec<f64>> {
     let mut stream = Stream::new([seed; 32]);
     let mut drawn = Vec::with_capacity(DRAWS);

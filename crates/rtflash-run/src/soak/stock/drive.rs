@@ -124,9 +124,11 @@ impl<'a> StockDrive<'a> {
     /// Before the first request.
     pub(super) fn new(
         times: [u64; 3],
-        (memory, victim_bound): (StockMemory, usize),
+        memory: StockMemory,
+        victim_bound: usize,
         sources: Vec<StockSource>,
-        (coming, addresses): (StockArrivals, StockAddresses),
+        coming: StockArrivals,
+        addresses: StockAddresses,
         rng: &'a mut Rng,
     ) -> StockDrive<'a> {
         StockDrive {
@@ -148,7 +150,7 @@ impl<'a> StockDrive<'a> {
     }
 
     fn admit(&mut self) {
-        // Who comes first at one moment is nobody's choice: any order.
+        // The order of requests at one moment is free: a case draws one.
         let mut order: Vec<usize> = (0..self.sources.len()).collect();
         if self.coming != StockArrivals::ToldStock && self.rng.within(0, 1) == 0 {
             order.reverse();

@@ -128,8 +128,8 @@ pub fn stock_run(search: StockSearch, set: &TaskSet, run: u64) -> (Option<StockF
 }
 
 /// Draws `runs` cases, [`STOCK_RUNS`] of each set, and judges them, on the threads of the current
-/// rayon pool; the result does not depend on how many there are. Somebody looks on, and may stop
-/// it.
+/// rayon pool; the result does not depend on how many there are. `watch` observes the search, and
+/// can stop it.
 pub fn soak_stock(search: StockSearch, runs: u64, watch: &dyn SoakWatch) -> StockSoaked {
     let of = |number: u64| {
         let tally = run_set(search, number);

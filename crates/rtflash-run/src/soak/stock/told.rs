@@ -92,7 +92,7 @@ impl ToldStock {
         ToldStock { streams, addresses: rng.one_of(&StockAddresses::ALL), seed: rng.within(0, u64::MAX - 1) }
     }
 
-    /// The same with releases, a gap, lengths or the addresses moved.
+    /// These arrivals with releases, a gap, lengths or the addresses moved.
     fn moved(&self, set: &TaskSet, began: &[u64], rng: &mut Rng) -> ToldStock {
         let (mut told, requests) = (self.clone(), requests(set));
         let at = rng.index(requests.len());
@@ -128,7 +128,7 @@ impl ToldStock {
         };
         let sources = requests(set).into_iter().zip(&self.streams).map(source).collect();
         let mut rng = Rng::new(self.seed, b"told\0\0\0\0", 0);
-        let mut drive = drive(set, sources, (StockArrivals::ToldStock, self.addresses), &mut rng);
+        let mut drive = drive(set, sources, StockArrivals::ToldStock, self.addresses, &mut rng);
         let broken = drive.run();
         ToldRun { broken, least: drive.least, began: std::mem::take(&mut drive.began), passes: drive.passes }
     }

@@ -114,7 +114,7 @@ pub fn cached_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
-/// The same where commands use the bus.
+/// Worlds of two page registers whose commands use the bus.
 pub fn told_worlds() -> Vec<World> {
     let cases = [("told stripe", Organisation::CachedStripe), ("told superblock", Organisation::CachedSuperblock)];
     let world = |(name, organisation)| {
@@ -215,7 +215,7 @@ impl World {
         World::changed(name, run, algorithm, |options| options)
     }
 
-    /// The same with options that are changed.
+    /// A world with changed options.
     fn changed(
         name: &'static str,
         run: (Organisation, Victims, Waits),
@@ -225,7 +225,7 @@ impl World {
         World::on_device(name, run, algorithm, "", change)
     }
 
-    /// The same on a device of which more is stated.
+    /// A world on a device that `change` states more of.
     fn on_device(
         name: &'static str,
         run: (Organisation, Victims, Waits),

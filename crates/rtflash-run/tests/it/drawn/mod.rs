@@ -23,7 +23,7 @@ pub fn ns(time: u64) -> Span {
     Span::from_ns(time).expect("a short time")
 }
 
-/// The same task with shorter periods.
+/// The task with shorter periods.
 pub fn busier(task: &Task) -> Task {
     let shorter = |of: Request| {
         let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));

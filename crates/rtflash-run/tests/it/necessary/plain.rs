@@ -1,5 +1,5 @@
 //! (T'') of docs/analysis.md, Section 6.1, written plainly with the document's letters. Any one
-//! term of W2 and W3 can be left out. It looks at every length. It shares no code with the library.
+//! term of W2 and W3 can be left out. It tries every length. It shares no code with the library.
 
 use rtflash_analysis::certified::Term;
 use rtflash_run::climb::channel::{ChannelTask, ChannelWork, Chips, UnitTimes};

@@ -18,7 +18,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Of so many pages, so many of which are programmed at a time.
+    /// An empty buffer of `capacity` pages, which programs up to `drain` of them at a time.
     pub(super) fn new(capacity: u32, drain: u32) -> Buffer {
         Buffer {
             capacity: capacity as usize,

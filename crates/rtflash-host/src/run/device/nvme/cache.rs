@@ -36,7 +36,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// For so many pages read ahead of each read.
+    /// An empty cache for `read_ahead` pages ahead of each read.
     pub(super) fn new(read_ahead: u32) -> Cache {
         let capacity = (read_ahead as usize).saturating_mul(SHARE).min(1 << 16);
         Cache { capacity, ..Cache::default() }

@@ -63,7 +63,7 @@ pub struct Costs {
 pub struct CommandCost {
     /// The controller, which does one command at a time; above zero.
     pub controller: Span,
-    /// Likewise, for each 1,024 bytes.
+    /// Time of the controller for each 1,024 bytes more.
     pub per_kib: Span,
     /// Behind controller and flash, for as many commands at a time as there are.
     pub latency: Span,

@@ -86,7 +86,8 @@ impl RunningNvme<'_> {
         self.purposes.extend(id.map(|_| Some(purpose)));
     }
 
-    /// A command waits for so many pages more.
+    /// A command waits for `pages` pages more; without any left to wait for, it ends after its
+    /// latency.
     fn waits(&mut self, slot: usize, pages: u64, now: Instant) {
         let Some(fetched) = &mut self.slots[slot] else { return };
         fetched.left += pages;

@@ -113,7 +113,7 @@ pub(crate) struct RunningNvme<'a> {
 }
 
 impl<'a> RunningNvme<'a> {
-    /// With nothing in it, behind a host of so many cores.
+    /// A device with nothing in it, behind a host of `cpus` cores.
     pub(crate) fn new(of: &'a Nvme, cpus: u32, options: &'a Options, watched: bool) -> RunningNvme<'a> {
         let queues = of.queues.unwrap_or(cpus).max(1) as usize;
         let chips = of.plan.device().chips();
