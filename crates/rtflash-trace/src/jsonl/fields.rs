@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use rtflash_model::{Id, Instant};
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
@@ -34,36 +33,16 @@ pub(super) enum FieldValue<'a> {
     Other(&'a str),
 }
 
-impl<'de> Deserialize<'de> for FieldValue<'de> {
-    /// A value of all kinds but [`FieldValue::Other`], which comes from a [`RawValue`] alone.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FieldValue<'de>, D::Error> {
-        struct Plain;
-        impl<'de> Visitor<'de> for Plain {
-            type Value = FieldValue<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a plain value")
-            }
-            fn visit_unit<E>(self) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Null)
-            }
-            fn visit_bool<E>(self, flag: bool) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Flag(flag))
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Number(number))
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Text(text))
-            }
+impl<'a> FieldValue<'a> {
+    /// The value that a JSON text stands for.
+    pub(super) fn of(json: &'a str) -> FieldValue<'a> {
+        let text = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        match (json, text.filter(|text| !text.contains('\\'))) {
+            ("null", _) => FieldValue::Null,
+            ("true" | "false", _) => FieldValue::Flag(json == "true"),
+            (_, Some(text)) => FieldValue::Text(text),
+            _ => json.parse().map_or(FieldValue::Other(json), FieldValue::Number),
         }
-        deserializer.deserialize_any(Plain)
-    }
-}
-
-impl<'a> From<&'a RawValue> for FieldValue<'a> {
-    fn from(raw: &'a RawValue) -> FieldValue<'a> {
-        serde_json::from_str(raw.get()).unwrap_or(FieldValue::Other(raw.get()))
     }
 }
 
@@ -97,10 +76,9 @@ fields! {
 #[derive(Debug, PartialEq)]
 pub(super) struct LineFields<'a>([FieldValue<'a>; NAMES.len()]);
 
-/// Reads the fields of a line, each as a `V`.
-struct FieldsOf<V>(PhantomData<V>);
+struct AllFields;
 
-impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf<V> {
+impl<'de> Visitor<'de> for AllFields {
     type Value = LineFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,7 +89,7 @@ impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf
         let mut values = [FieldValue::Absent; NAMES.len()];
         while let Some(field) = map.next_key::<Field>()? {
             match values.get_mut(field as usize) {
-                Some(value @ FieldValue::Absent) => *value = map.next_value::<V>()?.into(),
+                Some(value @ FieldValue::Absent) => *value = FieldValue::of(map.next_value::<&RawValue>()?.get()),
                 Some(_) => return Err(de::Error::duplicate_field(NAMES[field as usize])),
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -123,16 +101,8 @@ impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf
 impl<'a> LineFields<'a> {
     /// The fields of a line that is a JSON object.
     pub(super) fn read(line: &'a str) -> serde_json::Result<LineFields<'a>> {
-        // Nearly all lines hold plain values. The raw ones take twice as long.
-        LineFields::read_as::<FieldValue<'a>>(line).or_else(|_| LineFields::read_as::<&RawValue>(line))
-    }
-
-    /// The fields, each read as a `V`.
-    pub(super) fn read_as<V: Deserialize<'a> + Into<FieldValue<'a>>>(
-        line: &'a str,
-    ) -> serde_json::Result<LineFields<'a>> {
         let mut json = serde_json::Deserializer::from_str(line);
-        let fields = json.deserialize_map(FieldsOf::<V>(PhantomData))?;
+        let fields = json.deserialize_map(AllFields)?;
         json.end().map(|()| fields)
     }
 
@@ -259,6 +229,11 @@ impl<'a> LineFields<'a> {
             wrong(format!("`kind` is `{}`", shortened(&name)), format!("{} for this job", allowed.join(" or ")))
         })
     }
+}
+
+/// The name of a value, among those of all: [`LineFields::named`] reads it.
+pub(super) fn name_of<T: PartialEq>(names: &[(&'static str, T)], wanted: T) -> &'static str {
+    names.iter().find(|(_, value)| *value == wanted).expect("every value has a name").0
 }
 
 /// As much of a text as helps in a message.

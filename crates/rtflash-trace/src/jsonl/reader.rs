@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use rtflash_model::{ChipId, ClusterId, Lpn};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 use rtflash_plan::{JobId, Kind, Layout, NO_LPN, Plan, SourceId};
 
-use super::accounts;
 use super::fields::{Field, LineFields, Wrong, shortened, wrong};
+use super::{STEPS, setup};
 use crate::any_record::Record;
 use crate::record::{
     Action, Complete, EmptyPage, Failed, LeftOut, Moved, NONE, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, TermsChange, Transfer, Trimmed,
+    Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 
 /// Bytes that a line of a trace may have, the newline not counted.
@@ -146,10 +146,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn occupied(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        let (start, end) = (fields.instant(Field::Start)?, fields.instant(Field::End)?);
-        if start >= end {
-            return Err(wrong(format!("`end` is {end}, `start` is {start}"), "an end behind the start"));
-        }
+        let (start, end) = interval(fields, Field::Start, "start")?;
         let (job, of) = self.job(fields)?;
         // Server jobs may have passes of their own.
         let kind =
@@ -220,11 +217,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn padding(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        let (start, end) = (fields.instant(Field::Silent)?, fields.instant(Field::End)?);
-        if start >= end {
-            return Err(wrong(format!("`end` is {end}, `silent` is {start}"), "an end behind the start"));
-        }
-        let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
+        let (start, end) = interval(fields, Field::Silent, "silent")?;
+        let job = self.collecting(fields)?;
+        fields.present(Field::Step)?;
+        let step = fields.named(Field::Step, &STEPS, Step::Read)?;
         let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
         Ok(Record::Padding(Padding { start, end, job, cluster, chip, step }))
     }
@@ -289,7 +285,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 "`arrivals` in the first line alone",
             ));
         }
-        accounts::setup(fields).map(Record::Setup)
+        setup::setup(fields).map(Record::Setup)
     }
 
     /// The job of a pass.
@@ -358,6 +354,14 @@ impl<R: BufRead> Iterator for TraceReader<'_, R> {
         }
         None
     }
+}
+
+fn interval(fields: &LineFields<'_>, start: Field, name: &str) -> Result<(Instant, Instant), Wrong> {
+    let (start, end) = (fields.instant(start)?, fields.instant(Field::End)?);
+    if start < end {
+        return Ok((start, end));
+    }
+    Err(wrong(format!("`end` is {end}, `{name}` is {start}"), "an end behind the start"))
 }
 
 fn unreadable(error: io::Error) -> Wrong {
