@@ -45,6 +45,7 @@ pub use pass::{GcStep, PaddedPass, Pass, RowPage, pass_words};
 pub use police::Refused;
 pub use processor::{EdfProcessor, NextStep, PartLeft, PassTerms};
 pub use recover::{ChipPage, PageState, RecoveryBound, RecoveryChips};
+pub use server::{AskedPages, ServerGrants};
 pub use setup::{AllErased, AtStart, FtlMemory, SetupError};
 pub use slots::{FtlCluster, FtlProcessor, GcJob, RequestSlot, SourceSlot};
 pub use zones::{RING_WORDS, Ring, ZoneMemory, Zones};
