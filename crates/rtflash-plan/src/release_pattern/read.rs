@@ -27,8 +27,8 @@ pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern,
     open(text, set, true)
 }
 
-/// A pattern that may leave anything out: tasks, requests, offsets. What is not stated is as
-/// [`Options`](crate::Options) say.
+/// Reads a pattern that can leave out tasks, requests, offsets: these are as
+/// [`Options`](crate::Options) state.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -36,7 +36,7 @@ pub fn read_partial_release_pattern(text: &str, set: &TaskSet) -> Result<Release
     open(text, set, false)
 }
 
-/// `all`: whether each request has to have an offset.
+/// `all`: each request must have an offset.
 fn open(text: &str, set: &TaskSet, all: bool) -> Result<ReleasePattern, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_PATTERN)?;
     let pattern = read(&mut reader, root, set, all);
@@ -68,7 +68,6 @@ fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet, all: bool) ->
     pattern
 }
 
-/// What is stated of a task.
 fn task<'t>(
     reader: &mut Reader<'t>,
     raw: &'t str,
@@ -98,7 +97,7 @@ fn task<'t>(
     }
 }
 
-/// What is stated of a request: an offset alone, or more.
+/// An offset alone, or an object.
 fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, all: bool) -> Option<RequestPattern> {
     match JsonKind::of(raw) {
         JsonKind::Object => {}
@@ -152,7 +151,6 @@ fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, all:
     Some(stated)
 }
 
-/// Times of releases, none before the one before.
 fn releases<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Vec<Instant> {
     let mut releases: Vec<Instant> = Vec::new();
     reader.list(raw, place, "an array of times, such as [\"0ms\", \"3ms\"]", |reader, raw, place| {
