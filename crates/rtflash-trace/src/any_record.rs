@@ -48,9 +48,8 @@ pub enum Record {
 }
 
 impl Record {
-    /// The order of a trace: by time (what takes time by its start), at one instant as in the list
-    /// of docs/executor.md, and within these by job, chip or channel. What is equal in that stays
-    /// as it was recorded.
+    /// The order of a trace: by time (the start of an interval), at one instant as in the list of
+    /// docs/executor.md, then by job, chip or channel. Equals stay as they were recorded.
     #[inline]
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);

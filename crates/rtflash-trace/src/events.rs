@@ -65,7 +65,7 @@ impl<W: Write> TraceEvents<W> {
     pub fn end(&mut self) -> io::Result<()> {
         self.line.text("}");
         self.has_some = true;
-        self.out.write_all(self.line.bytes())
+        self.out.write_all(&self.line.0)
     }
 
     /// Closes the JSON, flushes the writer and gives it back.
@@ -80,7 +80,7 @@ impl<W: Write> TraceEvents<W> {
 
     /// The first event is the only one without a comma before it.
     fn open(&mut self) {
-        self.line.clear();
+        self.line.0.clear();
         if self.has_some {
             self.line.text(",\n");
         }

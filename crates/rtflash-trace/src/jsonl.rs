@@ -44,9 +44,9 @@ impl<W: Write> JsonLines<W> {
     /// # Errors
     /// Those of the writer.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
-        self.line.clear();
+        self.line.0.clear();
         self.line.record(&self.names, record).text("}\n");
-        self.out.write_all(self.line.bytes())
+        self.out.write_all(&self.line.0)
     }
 
     /// Flushes the writer and gives it back.
@@ -69,8 +69,7 @@ impl JobNames {
         JobNames(plan.sources().iter().map(|source| escaped(&source.name)).collect())
     }
 
-    /// The name of a source by its position, ready to stand between quotes. Empty if there is no
-    /// such source.
+    /// The name of a source, ready to stand between quotes. Empty if there is no such source.
     pub fn source(&self, source: SourceId) -> &str {
         self.0.get(source).map_or("", String::as_str)
     }
@@ -81,7 +80,6 @@ pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("every string has a JSON form")
 }
 
-/// A text as the inside of a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = quoted(text);
     quoted[1..quoted.len() - 1].to_owned()
@@ -92,14 +90,6 @@ fn escaped(text: &str) -> String {
 pub struct JsonLine(pub(super) Vec<u8>);
 
 impl JsonLine {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     /// Adds a text as it is.
     pub fn text(&mut self, text: &str) -> &mut JsonLine {
         self.0.extend_from_slice(text.as_bytes());
@@ -146,7 +136,6 @@ impl JsonLine {
         self.text(names.source(job.source)).text("#").number(job.index)
     }
 
-    /// Begins a line of this kind.
     fn begins(&mut self, kind: &str, at: Instant) -> &mut JsonLine {
         self.text("{\"").text(kind).text("\":").number(at.as_ns())
     }

@@ -41,10 +41,9 @@ type ReadLine<Reader> = for<'r, 'f, 'a> fn(&'r Reader, &'f LineFields<'a>) -> Re
 
 /// Reads the records of a trace, for the plan that it is a trace of.
 ///
-/// Blank lines and fields that are not known are skipped. Records are checked against the plan line
-/// by line only: whether the lines are in order, and whether chips belong to clusters and
-/// operations make sense, is for checkers to say. Reading may go on behind a wrong line; behind one
-/// that cannot be read at all it is over.
+/// Blank lines and unknown fields are skipped. Each line is checked against the plan; the order of
+/// lines, and whether operations make sense, is for checkers. Reading can go on behind a wrong
+/// line; behind one that cannot be read at all it is over.
 #[derive(Debug)]
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
@@ -82,7 +81,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         Ok(read > 0)
     }
 
-    /// The fields that tell kinds of lines, and what reads such a line.
+    /// The fields that tell kinds of lines apart, and what reads such a line.
     const KINDS: [(Field, ReadLine<Self>); 15] = [
         (Field::Release, Self::release),
         (Field::Complete, Self::complete),
@@ -151,7 +150,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         // Server jobs may have passes of their own.
         let kind =
             fields.kind(if of == Kind::Server { &[Kind::Server, Kind::Gc] } else { std::slice::from_ref(&of) })?;
-        let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+        let (cluster, chip) = self.place(fields)?;
         let op = fields.string(Field::Op)?;
         let action = match &*op {
             "read" => Action::Read,
@@ -177,24 +176,15 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn reserve(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Reserve(Reserve {
-            at: fields.instant(Field::Reserve)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            arrived: fields.count(Field::Arrived)?,
-            free: fields.count(Field::Free)?,
-            pending: fields.count(Field::Pending)?,
-        }))
+        let (at, (cluster, chip)) = (fields.instant(Field::Reserve)?, self.place(fields)?);
+        let (arrived, free) = (fields.count(Field::Arrived)?, fields.count(Field::Free)?);
+        Ok(Record::Reserve(Reserve { at, cluster, chip, arrived, free, pending: fields.count(Field::Pending)? }))
     }
 
     fn left_out(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::LeftOut(LeftOut {
-            at: fields.instant(Field::LeftOut)?,
-            job: self.collecting(fields)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            free: fields.count(Field::Free)?,
-        }))
+        let (at, job) = (fields.instant(Field::LeftOut)?, self.collecting(fields)?);
+        let (cluster, chip) = self.place(fields)?;
+        Ok(Record::LeftOut(LeftOut { at, job, cluster, chip, free: fields.count(Field::Free)? }))
     }
 
     fn moved(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
@@ -205,15 +195,11 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn selected(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Selected(Selection {
-            at: fields.instant(Field::Selected)?,
-            job: self.collecting(fields)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            block: fields.position(Field::Block, self.plan.device().blocks_per_chip())?,
-            valid: fields.below(Field::Valid, NONE)?,
-            forced: fields.flag(Field::Forced, false)?,
-        }))
+        let (at, job) = (fields.instant(Field::Selected)?, self.collecting(fields)?);
+        let (cluster, chip) = self.place(fields)?;
+        let block = fields.position(Field::Block, self.plan.device().blocks_per_chip())?;
+        let (valid, forced) = (fields.below(Field::Valid, NONE)?, fields.flag(Field::Forced, false)?);
+        Ok(Record::Selected(Selection { at, job, cluster, chip, block, valid, forced }))
     }
 
     fn padding(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
@@ -221,7 +207,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let job = self.collecting(fields)?;
         fields.present(Field::Step)?;
         let step = fields.named(Field::Step, &STEPS, Step::Read)?;
-        let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+        let (cluster, chip) = self.place(fields)?;
         Ok(Record::Padding(Padding { start, end, job, cluster, chip, step }))
     }
 
@@ -235,15 +221,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn changed(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Changed(TermsChange {
-            at: fields.instant(Field::Changed)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            stage: fields.below(Field::Stage, u32::MAX)?,
-            extra: fields.below(Field::Extra, u32::MAX)?,
-            arrived: fields.count(Field::Arrived)?,
-            free: fields.count(Field::Free)?,
-        }))
+        let (at, (cluster, chip)) = (fields.instant(Field::Changed)?, self.place(fields)?);
+        let (stage, extra) = (fields.below(Field::Stage, u32::MAX)?, fields.below(Field::Extra, u32::MAX)?);
+        let (arrived, free) = (fields.count(Field::Arrived)?, fields.count(Field::Free)?);
+        Ok(Record::Changed(TermsChange { at, cluster, chip, stage, extra, arrived, free }))
     }
 
     fn failed(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
@@ -288,7 +269,6 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         setup::setup(fields).map(Record::Setup)
     }
 
-    /// The job of a pass.
     fn collecting(&self, fields: &LineFields<'_>) -> Result<JobId, Wrong> {
         match self.job(fields)? {
             (job, Kind::Gc | Kind::Server) => Ok(job),
@@ -324,6 +304,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
 
     fn cluster(&self, fields: &LineFields<'_>) -> Result<ClusterId, Wrong> {
         fields.position(Field::Cluster, self.plan.clusters().count())
+    }
+
+    fn place(&self, fields: &LineFields<'_>) -> Result<(ClusterId, ChipId), Wrong> {
+        Ok((self.cluster(fields)?, self.chip(fields)?))
     }
 
     fn chip(&self, fields: &LineFields<'_>) -> Result<ChipId, Wrong> {

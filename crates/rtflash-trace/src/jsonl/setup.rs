@@ -15,7 +15,7 @@ const ARBITRATIONS: [(&str, Arbitration); 2] = [("fifo", Arbitration::Fifo), ("r
 const TIES: [(&str, Ties); 3] = [("lowest", Ties::Lowest), ("highest", Ties::Highest), ("random", Ties::Random)];
 const ARRIVALS: [(&str, bool); 2] = [("periodic", false), ("sporadic", true)];
 
-/// The setup that a line states: a field that it leaves out is as in [`Setup::default`].
+/// A field that the line leaves out is as in [`Setup::default`].
 pub(super) fn setup(fields: &LineFields<'_>) -> Result<Setup, Wrong> {
     let default = Setup::default();
     Ok(Setup {

@@ -3,15 +3,10 @@
 
 use rtflash_model::{ChipId, ClusterId, Lpn};
 use rtflash_plan::{BlockId, ChannelId, Kind, SourceId};
-use std::collections::HashMap;
 use std::io::{BufReader, Cursor};
 
 use proptest::prelude::*;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use super::fields::FieldValue;
 use super::*;
 use crate::record::{Action, Complete, NONE, Operation, Release, Starved, Transfer};
 use crate::record_samples::any_record;
@@ -208,31 +203,6 @@ fn changed(text: String, changes: Vec<(prop::sample::Index, usize, Vec<u8>)>) ->
 }
 
 proptest! {
-    #[test]
-    fn values_are_those_that_their_texts_stand_for(
-        records in prop::collection::vec(any_record(), 1..6),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, bits()), 0..4),
-    ) {
-        let plan = plan();
-        let text = changed(written(&plan, &records), changes);
-        for line in text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
-            let fields: HashMap<String, &RawValue> = serde_json::from_str(line).unwrap_or_default();
-            for json in fields.into_values().map(RawValue::get) {
-                let expected = match serde_json::from_str(json) {
-                    Ok(Value::Null) => FieldValue::Null,
-                    Ok(Value::Bool(flag)) => FieldValue::Flag(flag),
-                    Ok(Value::Number(number)) if number.is_u64() => FieldValue::Number(number.as_u64().expect("it is")),
-                    Ok(Value::String(text)) if !json.contains('\\') => {
-                        prop_assert_eq!(FieldValue::of(json), FieldValue::Text(&text));
-                        continue;
-                    }
-                    _ => FieldValue::Other(json),
-                };
-                prop_assert_eq!(FieldValue::of(json), expected);
-            }
-        }
-    }
-
     #[test]
     fn traces_are_read_alike_in_pieces(
         records in prop::collection::vec(any_record(), 1..6),
