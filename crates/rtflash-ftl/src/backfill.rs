@@ -68,7 +68,6 @@ impl<'m> Backfill<'m> {
 
     /// `foreign`: for a read, the most chips of other clusters on its channel; then no other page
     /// of the step uses that channel.
-    #[inline]
     pub(crate) fn may_read(&self, column: u32, foreign: Option<u32>) -> bool {
         let [channel, beside, used, _] = self.chips[index(column)];
         let [.., used_channel] = self.chips[index(channel)];

@@ -9,12 +9,6 @@ use crate::registers::{ArrayUse, CacheUse, ReadUnderWay, RowUnderWay};
 use crate::slots::FtlProcessor;
 use crate::step_pages::PageInStep;
 
-impl FtlProcessor<'_> {
-    pub(crate) fn is_cached(&self) -> bool {
-        self.registers.is_some()
-    }
-}
-
 impl<'m> Ftl<'_, 'm> {
     fn processor_of(&mut self, chip: u32) -> Option<&mut FtlProcessor<'m>> {
         self.number_of_chip(chip).map(|number| self.processor(number))
@@ -157,7 +151,7 @@ impl<'m> Ftl<'_, 'm> {
         nand: &mut impl NandChips,
     ) {
         let of = self.as_processor(number);
-        if of.is_cached() {
+        if of.registers.is_some() {
             let chip = of.chips[index(at.chip)];
             marks(self.moving, chip);
             nand.load(chip, at.into(), spare, purpose);

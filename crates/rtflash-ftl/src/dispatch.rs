@@ -141,7 +141,7 @@ impl<'m> Ftl<'_, 'm> {
                 };
                 let purpose = self.purpose(slot, place);
                 let page = PageInStep { column: at.chip, block: at.block, lpn, slot, from: place };
-                if self.processor(number).is_cached() {
+                if self.processor(number).registers.is_some() {
                     self.senses(number, page, at.into(), purpose, nand);
                     return StepTried::Begun;
                 }

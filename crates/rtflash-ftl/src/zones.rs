@@ -39,9 +39,9 @@ pub struct ZoneMemory<M: Memory> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct Zones<M: Memory> {
-    of: ZoneMemory<M>,
+    pub(crate) of: ZoneMemory<M>,
     /// P.
-    block_pages: u32,
+    pub(crate) block_pages: u32,
 }
 
 impl<M: Memory> Zones<M> {
@@ -65,11 +65,7 @@ impl<M: Memory> Zones<M> {
                 marks(memory.kept_back.as_mut(), block);
             }
         }
-        Zones::new(memory, block_pages)
-    }
-
-    pub(crate) fn new(of: ZoneMemory<M>, block_pages: u32) -> Zones<M> {
-        Zones { of, block_pages }
+        Zones { of: memory, block_pages }
     }
 
     fn ring(&self, number: usize) -> Ring {

@@ -66,7 +66,6 @@ impl Addresses {
     }
 
     /// The next logical page. `chip_of` says where a page is now.
-    #[inline]
     pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         if let Some(chosen) = self.chosen.pop_front() {
             return chosen;

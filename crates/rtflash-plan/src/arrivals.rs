@@ -35,10 +35,7 @@ pub trait Admission {
     /// All that it remembers of its grants, for a run that goes on from here.
     fn state(&self) -> Vec<u64>;
 
-    /// Goes on from this state.
-    ///
-    /// # Errors
-    /// If no admission that was made like this one can have it.
+    /// Goes on from this state, unless no admission that was made like this one can have it.
     fn go_on(&mut self, state: &[u64]) -> Result<(), NoState>;
 }
 

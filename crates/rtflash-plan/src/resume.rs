@@ -48,10 +48,7 @@ impl<'w> State<'w> {
         }
     }
 
-    /// No more follows.
-    ///
-    /// # Errors
-    /// Where something could not be written.
+    /// No more follows. Returns the error of the first write that failed.
     pub fn finish(mut self) -> io::Result<()> {
         self.to.failure.take().map_or(Ok(()), Err)?;
         self.to.flush()
@@ -79,10 +76,7 @@ impl<'r> Rest<'r> {
         Rest(from)
     }
 
-    /// The next value.
-    ///
-    /// # Errors
-    /// Where what comes next is none.
+    /// The next value, unless the next bytes are none.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, NoState> {
         // Room for texts, of which a state has none.
         postcard::from_io((&mut *self.0, &mut [])).map(|(value, _)| value).map_err(|_| NoState)
@@ -94,10 +88,8 @@ pub trait Resume {
     /// Adds the state.
     fn save(&self, state: &mut State<'_>);
 
-    /// Takes up the state of a value that was made like this one.
-    ///
-    /// # Errors
-    /// If the next bytes are no such state; then the value is useless.
+    /// Takes up the state of a value that was made like this one. The value is useless if the next
+    /// bytes are no such state.
     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState>;
 }
 

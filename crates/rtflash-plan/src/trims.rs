@@ -43,10 +43,8 @@ impl fmt::Display for NoTrim {
 impl std::error::Error for NoTrim {}
 
 impl PeriodicTrim {
-    /// The cluster of its task, and the logical pages of the task's requests there.
-    ///
-    /// # Errors
-    /// Why a run of this plan with these options trims nothing.
+    /// The cluster of its task, and the logical pages of the task's requests there; or why a run of
+    /// this plan with these options trims nothing.
     pub fn pages_in(&self, plan: &Plan, options: &Options) -> Result<(ClusterId, Range<Lpn>), NoTrim> {
         let is_request = |kind| matches!(kind, Kind::Read | Kind::Write);
         let mut sources = plan.sources().iter();

@@ -39,20 +39,14 @@ impl<W: Write> JsonLines<W> {
         JsonLines { out, names: JobNames::new(plan), line: JsonLine::default() }
     }
 
-    /// Writes one line.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Writes one line, or returns the writer's error.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         self.line.0.clear();
         self.line.record(&self.names, record).text("}\n");
         self.out.write_all(&self.line.0)
     }
 
-    /// Flushes the writer and gives it back.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Flushes the writer and gives it back, or returns its error.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -66,7 +60,8 @@ pub struct JobNames(PerId<SourceId, String>);
 impl JobNames {
     /// The names of a plan's sources.
     pub fn new(plan: &Plan) -> JobNames {
-        JobNames(plan.sources().iter().map(|source| escaped(&source.name)).collect())
+        let inside = |text: String| text[1..text.len() - 1].to_owned();
+        JobNames(plan.sources().iter().map(|source| inside(quoted(&source.name))).collect())
     }
 
     /// The name of a source, ready to stand between quotes. Empty if there is no such source.
@@ -78,11 +73,6 @@ impl JobNames {
 /// A text as a JSON string, with its quotes.
 pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("every string has a JSON form")
-}
-
-fn escaped(text: &str) -> String {
-    let quoted = quoted(text);
-    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.

@@ -20,7 +20,6 @@ pub enum Action {
 
 impl Action {
     /// Whether it is an erase, or a part of one.
-    #[inline(always)]
     pub fn erases(self) -> bool {
         matches!(self, Action::Erase | Action::ErasePart)
     }

@@ -9,7 +9,6 @@ use crate::memory::index;
 const MOST_PAGES: u64 = 1 << 30;
 const MOST_REQUEST_PAGES: u32 = 1 << 24;
 const MOST_CHIPS: u32 = 1 << 20;
-/// Times are shorter.
 const NEVER: u64 = 1 << 63;
 
 type Fault = &'static str;

@@ -136,7 +136,8 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
                 words[2] = if next == words[1] { 0 } else { next };
             }
         }
-        let zones = Zones::new(ZoneMemory { rings: scan.rings, blocks, written, kept_back }, of.block_pages);
+        let memory_of_zones = ZoneMemory { rings: scan.rings, blocks, written, kept_back };
+        let zones = Zones { of: memory_of_zones, block_pages: of.block_pages };
         Ok(Pages::of_zones(of.columns, of.block_pages, memory, places, zones))
     }
 }

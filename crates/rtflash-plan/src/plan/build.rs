@@ -98,11 +98,8 @@ fn by_certificates(
 }
 
 impl Plan {
-    /// The plan of an allocation, with what an analysis says of each cluster. With certificates
-    /// operations take the device's own times, whatever `timing` says.
-    ///
-    /// # Errors
-    /// What cannot be run.
+    /// The plan of an allocation, with what an analysis says of each cluster, or what cannot be run
+    /// of it. With certificates operations take the device's own times, whatever `timing` says.
     pub fn new(
         set: &TaskSet,
         allocation: &Allocation,

@@ -1,7 +1,7 @@
 //! The parts of a plan that follow from certificates.
 
 use rtflash_ftl::image::ImageCollection;
-use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
+use rtflash_model::{Certificate, Cluster, Collection, Device, Span, TaskSet};
 
 use super::copies::{PageOwners, SharedPages};
 use super::layout::Layout;
@@ -49,14 +49,12 @@ pub(super) fn cluster(
     missing(&certificate, writes).map_or(Ok(()), |missing| Err(fault(missing)))?;
     let room = PlanError::NoRoom { cluster: position };
     let reserve = certificate.collection.map(|collection| collection.reserve_pages);
-    let Some(layout) = Layout::certified(device, cluster.size(), reserve, certificate.placement.is_by_chip()) else {
+    let by_chip = certificate.placement.is_by_chip();
+    let Some(layout) = Layout::certified(device, cluster.size(), reserve, by_chip) else {
         return Err(room);
     };
-    let (wide, row) = match certificate.placement {
-        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => (1, cluster.size()),
-        Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
-    };
-    let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
+    let (wide, row) = if by_chip { (1, cluster.size()) } else { (cluster.size(), 1) };
+    let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * u64::from(wide);
     let owners = PageOwners::new(&cluster, shared);
     let own: Vec<Option<u64>> = owners.owning.tasks.iter().map(|&task| set.tasks()[task].data_pages).collect();
     let all = layout.logical_pages();

@@ -1,6 +1,6 @@
 //! Changes of a cluster's garbage collection while it runs (docs/admission.md).
 
-use rtflash_model::{Arrivals, Collection, Instant, Placement, Span};
+use rtflash_model::{Arrivals, Collection, Instant, Span};
 
 use super::steps::pass_cost;
 use super::{Plan, PlanError, Promise};
@@ -60,10 +60,7 @@ impl Plan {
         if by.certificate.server_thousandths > 0 && endless {
             return Err(fault("has a server, and may never be idle"));
         }
-        let wide = match by.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe | Placement::Zoned => 1,
-            Placement::Superblock | Placement::CachedSuperblock => u64::from(of.layout.chips()),
-        };
+        let wide = u64::from(by.width(of.layout.chips()));
         let spare = u64::from(of.layout.pages_per_chip() - of.layout.logical_per_chip()) * wide;
         by.changes.clear();
         for &change in changes {

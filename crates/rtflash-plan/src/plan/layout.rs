@@ -44,17 +44,10 @@ impl Layout {
         let reserve = u32::try_from(reserve_blocks).ok().filter(|&reserve| reserve < blocks);
         let reserve_blocks = reserve.ok_or(missing)?;
         let data = u64::from(blocks - reserve_blocks) * u64::from(pages);
-        let logical_per_chip = device.logical_ratio().floor_of(data);
-        match u32::try_from(logical_per_chip) {
-            Ok(logical_per_chip)
-                if u64::from(logical_per_chip) * u64::from(chips) >= owners as u64 && logical_per_chip > 0 =>
-            {
-                let reserve_pages = drawn.saturating_add(2 * row);
-                let plain = Layout::plain(device, chips, 0, logical_per_chip);
-                Ok(Layout { reserve_pages, reserve_blocks, owners, ..plain })
-            }
-            _ => Err(missing),
-        }
+        let fits = |&logical: &u32| logical > 0 && u64::from(logical) * u64::from(chips) >= owners as u64;
+        let logical = u32::try_from(device.logical_ratio().floor_of(data)).ok().filter(fits);
+        let plain = Layout::plain(device, chips, 0, logical.ok_or(missing)?);
+        Ok(Layout { reserve_pages: drawn.saturating_add(2 * row), reserve_blocks, owners, ..plain })
     }
 
     /// Under a certificate every block holds data, and `reserve` pages are free (of each chip in a

@@ -17,21 +17,15 @@ const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset` o
 /// Thousandths in the whole.
 const WHOLE: u64 = 1_000;
 
-/// Reads a release pattern for a task set. It has an entry for each task, by name, and in it one
-/// for each of its requests: an offset, or an object with `offset` or `releases`, and perhaps
-/// `gaps`, `pages` and `lengths`: see [`RequestPattern`].
-///
-/// # Errors
-/// All that is wrong with it.
+/// Reads a release pattern for a task set, or finds all that is wrong with it. It has an entry for
+/// each task, by name, and in it one for each of its requests: an offset, or an object with
+/// `offset` or `releases`, and perhaps `gaps`, `pages` and `lengths`: see [`RequestPattern`].
 pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, true)
 }
 
-/// Reads a pattern that can leave out tasks, requests, offsets: these are as
-/// [`Options`](crate::Options) state.
-///
-/// # Errors
-/// All that is wrong with it.
+/// As [`read_release_pattern`], for a pattern that can leave out tasks, requests, offsets: these
+/// are as [`Options`](crate::Options) state.
 pub fn read_partial_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, false)
 }
