@@ -255,11 +255,10 @@ impl<'m> Ftl<'_, 'm> {
             SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: own, erases }
         };
         let step = ftl.step_of_pass(server, |RowPage { is_read, spot, lpn }| {
-            if is_read {
-                nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection);
-            } else {
-                pages
-                    .push(PageInStep { column: spot.chip, block: spot.block, lpn, slot: NONE, from: NONE }, PROGRAMMED);
+            let page = PageInStep { column: spot.chip, block: spot.block, lpn, slot: NONE, from: NONE };
+            match is_read {
+                true => nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection),
+                false => pages.push(page, PROGRAMMED),
             }
         });
         let doing = match step {

@@ -48,8 +48,7 @@ impl Ftl<'_, '_> {
     /// it is read until its pages have been moved, and not used otherwise. The processor's next
     /// step programs the page to another block.
     ///
-    /// Reads do not fail: they are taken to have ended. A page that cannot be read is the driver's
-    /// affair.
+    /// Reads are taken to have ended: a page that cannot be read is the driver's affair.
     pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         if let Some(number) = self.number_of_chip(chip).filter(|_| has(self.at_work, chip)) {
             let of = self.processor(number);

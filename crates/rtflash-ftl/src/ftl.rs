@@ -63,8 +63,7 @@ impl<'m> Ftl<'_, 'm> {
     /// its cluster: rules S1 and R1.
     ///
     /// `nominal_ns`, if it is known, is its nominal arrival, no longer ago than its jitter: its
-    /// deadline is counted from there. Takes some steps for each of its pages, each request that
-    /// waits, and each chip of the cluster.
+    /// deadline is counted from there. Takes some steps a page, a waiting request and a chip.
     ///
     /// # Errors
     /// If it would break the guarantee of others. Then nothing has changed.

@@ -2,55 +2,12 @@
 //! (docs/analysis.md, Section 5).
 
 use crate::ftl::{Ftl, Taken};
-use crate::image::{ImageServer, ImageSource};
+use crate::grants::{AskedPages, ServerGrants};
+use crate::image::ImageSource;
 use crate::memory::{NONE, index, word};
 use crate::nand::RequestHost;
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, SourceSlot};
-
-/// The grants of the server of a processor.
-#[derive(Debug, Clone, Copy, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ServerGrants {
-    /// n: pages that its jobs write.
-    pub pages: u64,
-    /// z: the deadline of its last job, in nanoseconds.
-    pub due: u64,
-}
-
-/// The pages of a job on a processor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AskedPages {
-    /// Pages that it reads.
-    pub reads: u64,
-    /// Pages that it writes.
-    pub writes: u64,
-}
-
-impl ServerGrants {
-    /// The grants with one more job, which arrives now: Eqs. (29), (30), (31) and (66), on a
-    /// processor of `width` chips whose passes reclaim α pages. `None` if the job is due behind
-    /// 2^64 ns.
-    pub fn with(
-        self,
-        of: &ImageServer,
-        AskedPages { reads, writes }: AskedPages,
-        width: u32,
-        reclaimed: u64,
-        now_ns: u64,
-    ) -> Option<ServerGrants> {
-        let pages = self.pages.checked_add(writes)?;
-        let passes = pages / reclaimed - self.pages / reclaimed;
-        let turns = u128::from(reads > 0) + u128::from(writes > 0) + u128::from(passes);
-        let cost = u128::from(reads) * u128::from(of.read_ns)
-            + u128::from(writes.div_ceil(width.into())) * u128::from(of.program_ns)
-            + u128::from(passes) * u128::from(of.pass_ns);
-        let cost = cost.checked_add(turns * u128::from(of.turn_ns))?;
-        let time = cost.checked_mul(1_000)?.div_ceil(u128::from(of.thousandths));
-        let due = self.due.max(now_ns).checked_add(u64::try_from(time).ok()?)?;
-        Some(ServerGrants { pages, due })
-    }
-}
 
 impl Ftl<'_, '_> {
     /// A job of this stream, by position in the image, arrives now, for these logical pages of its
@@ -58,8 +15,7 @@ impl Ftl<'_, '_> {
     /// late for it. It is over by the returned deadline, or less than one longest step later; if
     /// programs can fail, by E of Section 17 more.
     ///
-    /// Takes some steps for each of its pages, each chip of the cluster, each request that waits,
-    /// and each source and stream.
+    /// Takes some steps a page, a chip of the cluster, a waiting request, a source and a stream.
     ///
     /// # Errors
     /// If there is no such stream, too many jobs of it wait, it has no page or more than declared,

@@ -4,12 +4,12 @@
 use core::ops::Range;
 
 use crate::backfill::Backfill;
+use crate::grants::{AskedPages, ServerGrants};
 use crate::image::{ImageServer, ImageSource, RequestOrder};
 use crate::memory::{Lent, NONE};
 use crate::police::SourcePolice;
 use crate::processor::EdfProcessor;
 use crate::registers::PageRegisters;
-use crate::server::{AskedPages, ServerGrants};
 use crate::step_pages::StepPages;
 
 /// In the order in which equals are served.
