@@ -22,8 +22,8 @@ pub struct AskedPages {
 }
 
 impl ServerGrants {
-    /// The grants with one more job, which arrives now, by Eqs. (29), (30), (31) and (66): on `width`
-    /// chips whose passes reclaim α pages. `None` if the job is due behind 2^64 ns.
+    /// The grants with one more job, which arrives now, by Eqs. (29), (30), (31) and (66): on
+    /// `width` chips whose passes reclaim α pages. `None` if it is due behind 2^64 ns.
     pub fn with(
         self,
         of: &ImageServer,
