@@ -123,12 +123,13 @@ const ANALYSIS: [&str; 3] =
     ["crates/rtflash-alloc/src", "crates/rtflash-analysis/src", "crates/rtflash-model/src/space.rs"];
 const VERIFIER: [&str; 1] = ["crates/rtflash-verify/src"];
 /// With what it shares with firmware.
-const EXECUTOR: [&str; 9] = [
+const EXECUTOR: [&str; 10] = [
     "crates/rtflash-plan/src/servers.rs",
     "crates/rtflash-plan/src/start",
     "crates/rtflash-sim/src",
     "crates/rtflash-ftl/src/blocks.rs",
     "crates/rtflash-ftl/src/blocks/worn.rs",
+    "crates/rtflash-ftl/src/grants.rs",
     "crates/rtflash-ftl/src/pages.rs",
     "crates/rtflash-ftl/src/pass.rs",
     "crates/rtflash-ftl/src/processor.rs",

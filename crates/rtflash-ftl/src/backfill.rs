@@ -5,21 +5,20 @@ use crate::memory::index;
 
 #[derive(Debug)]
 pub(crate) struct Backfill<'m> {
-    /// For each chip of it: which of its channels the chip is on, counted from 0; how many chips of
-    /// that channel are other clusters'; the last step that used the chip, and the last one that
-    /// used the channel with this number.
+    /// For each chip of it: its channel, counted from 0; the chips of other clusters on that
+    /// channel; the last step that used the chip; the last step that used the channel with this
+    /// number.
     chips: &'m mut [[u32; CHANNEL_WORDS]],
     pub(crate) channels: usize,
     step: u32,
-    /// Whether a read is sure to be over with a row.
+    /// A read is sure to end with a row.
     pub(crate) reads_beside_rows: bool,
 }
 
 pub(crate) const CHANNEL_WORDS: usize = 4;
 
 impl<'m> Backfill<'m> {
-    /// The channels of a cluster with these chips; `None` where nothing is filled in. `words`:
-    /// [`CHANNEL_WORDS`] for each of them.
+    /// `None` where nothing is filled in. `words`: [`CHANNEL_WORDS`] for each chip of `own`.
     pub(crate) fn new(
         image: &Image<'_>,
         of: &ImageCluster<'_>,
@@ -54,13 +53,11 @@ impl<'m> Backfill<'m> {
         });
     }
 
-    /// Chips of other clusters on the channel of this one.
     pub(crate) fn foreign(&self, column: u32) -> u32 {
         let [_, foreign, ..] = self.chips[index(column)];
         foreign
     }
 
-    /// A page of the step is on this chip, and goes over its channel.
     pub(crate) fn uses(&mut self, column: u32) {
         let [channel, _, used, _] = &mut self.chips[index(column)];
         let channel = *channel;
@@ -69,9 +66,8 @@ impl<'m> Backfill<'m> {
         *used = self.step;
     }
 
-    /// Whether a page of this chip can be read in the step. `foreign`: at most this many chips of
-    /// its channel are other clusters', and nothing else of the step uses the channel.
-    #[inline]
+    /// `foreign`: for a read, the most chips of other clusters on its channel; then no other page
+    /// of the step uses that channel.
     pub(crate) fn may_read(&self, column: u32, foreign: Option<u32>) -> bool {
         let [channel, beside, used, _] = self.chips[index(column)];
         let [.., used_channel] = self.chips[index(channel)];

@@ -21,8 +21,7 @@ pub struct Frontier {
 pub enum Frontiers {
     /// Writes go to the open block.
     Write,
-    /// Copies of the thesis's garbage collection go to a block of their own. Certificates do not
-    /// use this frontier.
+    /// Copies of the thesis's garbage collection, which certificates do not use.
     Copy,
 }
 
@@ -35,11 +34,10 @@ pub struct Victim {
     pub valid: u32,
 }
 
-/// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
-/// fewer pages than this.
+/// In `valid`: the block is not closed, or is a victim. No block has as many pages.
 const TAKEN: u32 = 1 << 31;
 
-/// The mark of a block that is retired, which is taken as well.
+/// In `valid`, beside [`TAKEN`]: the block is retired.
 const RETIRED: u32 = 1 << 30;
 
 /// Blocks among which the least number of valid pages is known.
@@ -47,16 +45,12 @@ pub const GROUP: u32 = 32;
 
 /// The state of the blocks of a processor, for N blocks of P pages each.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct BlockMemory<M: Memory> {
     /// N·P words: the logical page of each valid page; [`NONE`] where stale or not programmed.
     pub lpns: M::Words,
-    /// ⌈N·P/64⌉ words: a bit for each page, whether it is valid, so that the next one is found
-    /// fast. Those of a block are together, and in them those of a chip.
+    /// ⌈N·P/64⌉ words: whether each page is valid; block by block, chip by chip in a block.
     pub bits: M::Bits,
     /// N words: the valid pages of each block, with a mark unless it is closed and no victim yet.
     pub valid: M::Words,
@@ -67,16 +61,11 @@ pub struct BlockMemory<M: Memory> {
 }
 
 /// The blocks and pages of one processor (docs/analysis.md, Section 1): of a chip, or of a whole
-/// superblock cluster. Pages are numbered through the blocks.
-///
-/// A page holds a logical page or is stale; whether it is programmed at all follows from the state
-/// of its block.
+/// superblock cluster. Pages are numbered through the blocks. Whether a page is programmed follows
+/// from the state of its block.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct Blocks<M: Memory> {
     pages: u32,
     /// Chips that the pages of a block are on, one after another.
@@ -90,14 +79,14 @@ pub struct Blocks<M: Memory> {
     retired: u32,
     /// No block of an earlier word of `erased` is erased.
     lowest: u32,
-    open: Option<Frontier>,
-    copy: Option<Frontier>,
+    /// By [`Frontiers`].
+    frontiers: [Option<Frontier>; 2],
     wear: Option<EraseCounts<M>>,
 }
 
 impl<M: Memory> Blocks<M> {
     /// Blocks of `pages` pages on `width` chips, as many as `memory.valid` is long. The first
-    /// `programmed` pages are programmed, with what `memory.lpns` says; a block of which that is a
+    /// `programmed` pages are programmed as `memory.lpns` states, and the block that they fill in
     /// part is open for writes. The others are erased.
     pub fn new(pages: u32, width: u32, mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
         let (full, rest) = (programmed / pages, programmed % pages);
@@ -109,14 +98,14 @@ impl<M: Memory> Blocks<M> {
         Blocks::restored(pages, width, memory, open)
     }
 
-    /// Blocks in any state: `memory.lpns` has what each page holds, and `memory.erased` a bit for
-    /// each block that is erased. One can be open for writes; the others are closed, with the
-    /// pages in them that are not programmed.
+    /// Blocks in any state, by `memory.lpns` and `memory.erased`. All that are neither erased nor
+    /// `open` are closed.
     pub(crate) fn restored(pages: u32, width: u32, mut of: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
         of.bits.as_mut().fill(0);
         of.least.as_mut().fill(u32::MAX);
-        let (rows, erased_blocks, spare, retired, lowest, copy, wear) = (pages / width, 0, 0, 0, 0, None, None);
-        let mut made = Blocks { pages, width, rows, of, erased_blocks, spare, retired, lowest, open, copy, wear };
+        let (rows, erased_blocks, spare, retired, lowest) = (pages / width, 0, 0, 0, 0);
+        let (frontiers, wear) = ([open, None], None);
+        let mut made = Blocks { pages, width, rows, of, erased_blocks, spare, retired, lowest, frontiers, wear };
         (0..made.count()).for_each(|block| made.count_pages(block));
         made
     }
@@ -124,24 +113,19 @@ impl<M: Memory> Blocks<M> {
     fn count_pages(&mut self, block: u32) {
         let first = block * self.pages;
         let held = &self.of.lpns.as_ref()[index(first)..index(first + self.pages)];
-        let bits = self.of.bits.as_mut();
-        let (mut valid, mut chip, mut row) = (0, 0, 0);
-        for &lpn in held {
-            let bit = first + chip * self.rows + row;
-            bits[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
-            valid += u32::from(lpn != NONE);
-            chip += 1;
-            if chip == self.width {
-                (chip, row) = (0, row + 1);
+        for chip in 0..self.width {
+            let of_chip = held[index(chip)..].iter().step_by(index(self.width));
+            for (bit, _) in (first + chip * self.rows..).zip(of_chip).filter(|&(_, &lpn)| lpn != NONE) {
+                marks(self.of.bits.as_mut(), bit);
             }
         }
+        let valid = word(held.iter().filter(|&&lpn| lpn != NONE).count());
         let is_erased = has(self.of.erased.as_ref(), block);
         self.erased_blocks += u32::from(is_erased);
-        let is_taken = is_erased || self.open.is_some_and(|open| open.block == block);
+        let is_taken = is_erased || self.frontier(Frontiers::Write).is_some_and(|open| open.block == block);
         self.set_valid(block, if is_taken { valid | TAKEN } else { valid });
     }
 
-    /// The entry of a block in `valid` is this, and possibly the least of its group.
     #[inline(always)]
     fn set_valid(&mut self, block: u32, valid: u32) {
         self.of.valid.as_mut()[index(block)] = valid;
@@ -150,13 +134,11 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// Pages of a block.
-    #[inline]
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
     /// Pages of a block on each of its chips.
-    #[inline]
     pub fn rows(&self) -> u32 {
         self.rows
     }
@@ -167,53 +149,42 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// The logical page in each page, [`NONE`] where it is stale or not programmed.
-    #[inline]
     pub fn lpns(&self) -> &[u32] {
         self.of.lpns.as_ref()
     }
 
     /// The logical page in a page.
-    #[inline]
     pub fn lpn(&self, page: u32) -> u32 {
         self.of.lpns.as_ref()[index(page)]
     }
 
-    /// A page of a zone holds this logical page, whether it is the latest one or not.
-    #[inline]
+    /// A page of a zone holds a logical page, the latest one or an older one.
     pub(crate) fn hold(&mut self, page: u32, lpn: u32) {
         self.of.lpns.as_mut()[index(page)] = lpn;
     }
 
     /// Valid pages of a block.
-    #[inline]
     pub fn valid(&self, block: u32) -> u32 {
         self.of.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
     }
 
     /// Erased blocks, but for those that take pages already, and those that are kept back.
-    #[inline]
     pub fn erased_blocks(&self) -> u32 {
         self.erased_blocks.saturating_sub(self.spare)
     }
 
     /// The block that takes pages, and its next page; `None` where none is open.
-    #[inline]
     pub fn frontier(&self, stream: Frontiers) -> Option<Frontier> {
-        match stream {
-            Frontiers::Write => self.open,
-            Frontiers::Copy => self.copy,
-        }
+        self.frontiers[stream as usize]
     }
 
     /// Pages that the frontier's block still takes.
-    #[inline]
     pub fn rest(&self, stream: Frontiers) -> u32 {
         self.frontier(stream).map_or(0, |frontier| self.pages - frontier.next)
     }
 
-    /// Programs the next page of a frontier with a logical page, opening the lowest erased block
-    /// where the frontier has none. Says which page that is. `None` where there is no erased block
-    /// to open.
+    /// Programs the next page of a frontier, and returns it. A frontier without a block opens an
+    /// erased one; `None` if there is none.
     #[inline(always)]
     pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<Frontier> {
         let at = match self.frontier(stream) {
@@ -233,10 +204,7 @@ impl<M: Memory> Blocks<M> {
             let valid = *valid & !TAKEN;
             self.set_valid(at.block, valid);
         }
-        match stream {
-            Frontiers::Write => self.open = frontier,
-            Frontiers::Copy => self.copy = frontier,
-        }
+        self.frontiers[stream as usize] = frontier;
         Some(at)
     }
 
@@ -277,7 +245,6 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// The first valid page of `block` on one of its chips from its row `from` on: the row.
-    #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
         let first = block * self.pages + chip * self.rows;
         let (start, end) = (first + from, first + self.rows);
@@ -319,13 +286,11 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// The number of a frontier's next page.
-    #[inline]
     pub fn page(&self, at: Frontier) -> u32 {
         at.block * self.pages + at.next
     }
 
     /// The block of a page and the page's number in it.
-    #[inline]
     pub fn block_and_page(&self, page: u32) -> (u32, u32) {
         (page / self.pages, page % self.pages)
     }

@@ -2,8 +2,8 @@
 
 use crate::memory::index;
 
-/// Chips that wait for the bus of their channel, in the order of their requests; of one instant the
-/// lowest chip first. The memory is the caller's: an entry for each chip of the channel.
+/// Chips that wait for the bus of their channel, in the order of their requests; the lowest chip
+/// first at one instant. The caller lends an entry for each chip of the channel.
 #[derive(Debug)]
 pub struct BusQueue<'m> {
     waiting: &'m mut [(u64, u32)],
@@ -16,8 +16,8 @@ impl<'m> BusQueue<'m> {
         BusQueue { waiting: memory, count: 0 }
     }
 
-    /// A chip asks for the bus, since an instant in nanoseconds. Says whether there was room for
-    /// it: a chip has one operation at a time.
+    /// A chip asks for the bus, since an instant in nanoseconds. False if the queue is full: a chip
+    /// has one operation at a time.
     pub fn ask(&mut self, since_ns: u64, chip: u32) -> bool {
         let count = index(self.count);
         if count >= self.waiting.len() {

@@ -5,60 +5,42 @@ use crate::ftl::{Ftl, at};
 use crate::memory::{index, marks, takes, word};
 use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
-use crate::registers::{ArrayUse, CacheUse, PageRegisters, ReadUnderWay, RowUnderWay};
+use crate::registers::{ArrayUse, CacheUse, ReadUnderWay, RowUnderWay};
 use crate::slots::FtlProcessor;
 use crate::step_pages::PageInStep;
 
-impl FtlProcessor<'_> {
-    pub(crate) fn is_cached(&self) -> bool {
-        self.registers.is_some()
-    }
-}
-
 impl<'m> Ftl<'_, 'm> {
-    /// The processor of a chip, where it uses a second page register and this is the chip in the
-    /// column that its registers say.
-    fn with_registers(
-        &mut self,
-        chip: u32,
-        column: fn(&PageRegisters) -> Option<u32>,
-    ) -> Option<&mut FtlProcessor<'m>> {
-        let number = self.number_of_chip(chip)?;
-        let of = self.processor(number);
-        let column = column(of.registers.as_ref()?)?;
-        (of.chips[index(column)] == chip).then_some(of)
+    fn processor_of(&mut self, chip: u32) -> Option<&mut FtlProcessor<'m>> {
+        self.number_of_chip(chip).map(|number| self.processor(number))
     }
 
-    /// A page has been sensed: the array of its chip holds it. Says whether there was one.
+    /// A page has been sensed: the array of its chip holds it. False if the chip senses none.
     pub fn sensed(&mut self, chip: u32) -> bool {
-        let of = self.with_registers(chip, |registers| match registers.array {
-            ArrayUse::Senses(page) => Some(page.column),
-            _ => None,
-        });
-        let Some(FtlProcessor { registers: Some(registers), changed, .. }) = of else { return false };
-        if let ArrayUse::Senses(page) = registers.array {
-            registers.array = ArrayUse::Holds(page);
+        let Some(FtlProcessor { registers: Some(registers), chips, changed, .. }) = self.processor_of(chip) else {
+            return false;
+        };
+        let ArrayUse::Senses(page) = registers.array else { return false };
+        let is_there = chips[index(page.column)] == chip;
+        if is_there {
+            (registers.array, *changed) = (ArrayUse::Holds(page), true);
         }
-        *changed = true;
-        true
+        is_there
     }
 
     /// The page that a chip sends is on the bus: no read begins before it has been moved. Only
-    /// where commands are counted. Says whether there was one.
+    /// where commands are counted. False if the chip sends none.
     pub fn granted(&mut self, chip: u32) -> bool {
-        let of = self.with_registers(chip, |registers| match registers.cache {
-            CacheUse::Leaving(page, false) => Some(page.column),
-            _ => None,
-        });
-        let Some(FtlProcessor { registers: Some(registers), .. }) = of else { return false };
-        if let CacheUse::Leaving(_, on_bus) = &mut registers.cache {
-            *on_bus = true;
-        }
-        true
+        let Some(FtlProcessor { registers: Some(registers), chips, .. }) = self.processor_of(chip) else {
+            return false;
+        };
+        let CacheUse::Leaving(page, on_bus @ false) = &mut registers.cache else { return false };
+        let is_there = chips[index(page.column)] == chip;
+        *on_bus = is_there;
+        is_there
     }
 
     /// The page in the cache register of a chip has been moved: it has been read, or it is there to
-    /// be programmed. Says whether there was one.
+    /// be programmed. False if no page moved.
     pub fn moved(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         if !takes(self.moving, chip) {
             return false;
@@ -80,8 +62,8 @@ impl<'m> Ftl<'_, 'm> {
         true
     }
 
-    /// A chip has ended what it did. Says whether it had programmed what was in its cache register;
-    /// `None` where such a chip does a step of a pass, or it is none.
+    /// Whether a chip that has ended had programmed its cache register; `None` if it does a step of
+    /// a pass, or has no second register.
     pub(crate) fn has_programmed(&mut self, number: u32, chip: u32, host: &mut impl RequestHost) -> Option<bool> {
         let of = at(self.processors, number);
         let registers = of.registers.as_mut()?;
@@ -101,14 +83,14 @@ impl<'m> Ftl<'_, 'm> {
         Some(true)
     }
 
-    /// Pages in registers go on, rule X4, and nothing else begins: to come to an end.
-    /// [`Ftl::dispatch`] does this as well.
+    /// Rule X4 alone: pages in registers go on, and nothing else begins. [`Ftl::dispatch`] does
+    /// this as well.
     pub fn carry_on(&mut self, nand: &mut impl NandChips) {
         (0..word(self.processors.len())).for_each(|number| self.registers_go_on(number, nand));
     }
 
-    /// Rule X4: what has been sensed takes the cache register, and what is there is programmed,
-    /// each as soon as it can.
+    /// Rule X4: a sensed page takes the cache register, and a page there is programmed, each as
+    /// soon as it can.
     pub(crate) fn registers_go_on(&mut self, number: u32, nand: &mut impl NandChips) {
         let FtlProcessor { registers: Some(registers), pages, chips, .. } = at(self.processors, number) else { return };
         match (registers.array, registers.cache) {
@@ -132,8 +114,7 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Rules X1 to X3: whether the next step of a job is possible now. If it is not, nothing
-    /// else begins.
+    /// Rules X1 to X3. If the next step of a job is not possible now, nothing else begins.
     pub(crate) fn may_begin(&self, number: u32, first: FirstJob) -> bool {
         let of = self.as_processor(number);
         match (&of.registers, first) {
@@ -161,7 +142,6 @@ impl<'m> Ftl<'_, 'm> {
         nand.sense(chip, at, page.lpn, purpose, registers.goes_with(of.chips, chip));
     }
 
-    /// A page of a request is programmed, or committed where its chip uses a second page register.
     pub(crate) fn begins_to_program(
         &mut self,
         number: u32,
@@ -171,7 +151,7 @@ impl<'m> Ftl<'_, 'm> {
         nand: &mut impl NandChips,
     ) {
         let of = self.as_processor(number);
-        if of.is_cached() {
+        if of.registers.is_some() {
             let chip = of.chips[index(at.chip)];
             marks(self.moving, chip);
             nand.load(chip, at.into(), spare, purpose);

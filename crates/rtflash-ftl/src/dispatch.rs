@@ -7,7 +7,7 @@ use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
 use crate::registers::PageRegisters;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
-use crate::step_pages::PageInStep;
+use crate::step_pages::{PROGRAMMED, PageInStep, READ};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FirstJob {
@@ -31,11 +31,10 @@ pub(crate) struct RequestPart {
 }
 
 impl<'m> Ftl<'_, 'm> {
-    /// Rules S2 and D1: processors that are idle, and where something has changed, begin their next
-    /// steps.
+    /// Rules S2 and D1: idle processors where something has changed begin their next steps.
     ///
-    /// For each of them it takes a step for each request of its cluster that waits, for each block
-    /// where a pass begins, and for each row of a block in a pass of a superblock, at most.
+    /// A processor takes a step for each request of its cluster that waits, for each block where a
+    /// pass begins, and for each row of a block in a pass of a superblock, at most.
     pub fn dispatch(&mut self, nand: &mut impl NandChips, host: &mut impl RequestHost) {
         for number in 0..word(self.processors.len()) {
             let of = self.processor(number);
@@ -75,8 +74,8 @@ impl<'m> Ftl<'_, 'm> {
         RequestPart { number, slot, head }
     }
 
-    /// The next page of a request on a processor, by its number in the request; [`NONE`] where none
-    /// is left.
+    /// The next page of a request on a processor, by its number in the request; [`NONE`] at its
+    /// end.
     pub(crate) fn next_place(&self, part: RequestPart) -> u32 {
         self.words[part.head]
     }
@@ -142,12 +141,12 @@ impl<'m> Ftl<'_, 'm> {
                 };
                 let purpose = self.purpose(slot, place);
                 let page = PageInStep { column: at.chip, block: at.block, lpn, slot, from: place };
-                if self.processor(number).is_cached() {
+                if self.processor(number).registers.is_some() {
                     self.senses(number, page, at.into(), purpose, nand);
                     return StepTried::Begun;
                 }
                 let chip = self.begin(number, at.chip);
-                self.processor(number).pages.reads(page);
+                self.processor(number).pages.push(page, READ);
                 nand.read(chip, at.into(), lpn, purpose);
                 self.fill_in_reads(number, Some(at.chip), nand);
                 self.is_doing(number, StepWork::Pages)
@@ -167,8 +166,8 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Programs the next pages of a request: as many as the processor has chips. Others' pages fill
-    /// the rest of the row.
+    /// Programs the next pages of a request, one on each chip. Others' pages fill the rest of the
+    /// row.
     fn program_row(&mut self, part: RequestPart, nand: &mut impl NandChips, host: &mut impl RequestHost) -> StepTried {
         let RequestPart { number, slot, .. } = part;
         let kind = self.requests[index(slot)].key.kind;
@@ -192,7 +191,7 @@ impl<'m> Ftl<'_, 'm> {
         self.is_doing(number, StepWork::Pages)
     }
 
-    /// Programs the next pages of a request, `most` of them, if as many are free. Says how many.
+    /// Programs at most `most` pages of a request, while pages are free, and returns how many.
     pub(crate) fn write_row(&mut self, part: RequestPart, most: u32, nand: &mut impl NandChips) -> u32 {
         let RequestPart { number, slot, .. } = part;
         let kind = self.requests[index(slot)].key.kind;
@@ -206,7 +205,7 @@ impl<'m> Ftl<'_, 'm> {
             let of = self.processor(number);
             let programmed = if kind == JobKind::Write { of.ftl.write(lpn) } else { of.ftl.serve(lpn, true) };
             let Some(at) = programmed else { break };
-            of.pages.programs(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
+            of.pages.push(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place }, PROGRAMMED);
             let spare = self.spare(number, lpn, at.block);
             self.take_page(part);
             let purpose = self.purpose(slot, place);
@@ -216,7 +215,7 @@ impl<'m> Ftl<'_, 'm> {
         pages
     }
 
-    /// `server`: the pass is that of the server of the job in this slot, not of the first GC job.
+    /// `server`: the slot of the job whose server's pass it is; `None` for the first GC job.
     fn go_on_with_pass(
         &mut self,
         number: u32,
@@ -256,10 +255,10 @@ impl<'m> Ftl<'_, 'm> {
             SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: own, erases }
         };
         let step = ftl.step_of_pass(server, |RowPage { is_read, spot, lpn }| {
-            if is_read {
-                nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection);
-            } else {
-                pages.programs(PageInStep { column: spot.chip, block: spot.block, lpn, slot: NONE, from: NONE });
+            let page = PageInStep { column: spot.chip, block: spot.block, lpn, slot: NONE, from: NONE };
+            match is_read {
+                true => nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection),
+                false => pages.push(page, PROGRAMMED),
             }
         });
         let doing = match step {
@@ -272,7 +271,7 @@ impl<'m> Ftl<'_, 'm> {
             }
             Some(GcStep::Copyback(from, to, lpn)) => {
                 let page = from.block * ftl.pages.blocks().rows() + from.page;
-                pages.programs(PageInStep { column: 0, block: to.block, lpn, slot: NONE, from: page });
+                pages.push(PageInStep { column: 0, block: to.block, lpn, slot: NONE, from: page }, PROGRAMMED);
                 nand.copyback(begin(0), from.into(), to.into(), spare(lpn, ftl.pages.blocks().erases(to.block)));
                 StepWork::Pages
             }
@@ -325,8 +324,7 @@ impl<'m> Ftl<'_, 'm> {
 }
 
 impl FtlProcessor<'_> {
-    /// The first GC job, or the server for a job, begins its pass, or to move pages. A void GC job
-    /// is over.
+    /// A pass begins, or moves pages. A void GC job is over.
     fn begins_pass(&mut self, number: u32, server: Option<EdfKey>, host: &mut impl RequestHost) -> bool {
         let begun = self.ftl.begin_pass(server.is_some());
         let outcome = match begun {
@@ -345,7 +343,7 @@ impl FtlProcessor<'_> {
     }
 }
 
-/// Erases a victim on all chips, or goes on with that on those where it was suspended.
+/// Erases a victim on all chips, or resumes that on those where it is suspended.
 fn erase_or_go_on(
     block: u32,
     chips: &[u32],

@@ -6,12 +6,12 @@ use crate::nand::{NandChips, OperationPurpose, RequestHost};
 use crate::police::Refused;
 use crate::registers::PageRegisters;
 use crate::slots::{FtlProcessor, StepWork};
-use crate::step_pages::PageInStep;
+use crate::step_pages::{OVERWRITTEN, PROGRAMMED, PageInStep};
 
 impl FtlProcessor<'_> {
-    /// The step has ended. Retires blocks in which something has failed, and says whether pages are
-    /// to be programmed once more: those that still count as failed. A pass whose erase has failed
-    /// is over.
+    /// The step has ended. Retires blocks in which something has failed, and ends a pass whose
+    /// erase has failed. True if pages, which still count as failed, are to be programmed once
+    /// more.
     pub(crate) fn has_failed(&mut self) -> bool {
         let FtlProcessor { ftl, pages, doing, .. } = self;
         if !core::mem::take(&mut pages.failed) {
@@ -32,7 +32,7 @@ impl FtlProcessor<'_> {
                     if (0..pages.count()).filter_map(|place| pages.failed(place)).any(is_later) {
                         again = true;
                     } else {
-                        pages.is_stale(place);
+                        pages.stands(place, PROGRAMMED);
                     }
                 }
                 pages.fail_with_others();
@@ -44,13 +44,11 @@ impl FtlProcessor<'_> {
 }
 
 impl Ftl<'_, '_> {
-    /// The operation of a chip has ended, as for [`Ftl::ended`], and it was a program, a copy or an
-    /// erase, and has failed. The block is retired: it is read until its pages have been
-    /// moved, and not used otherwise. The next step of the processor programs the page again, to
-    /// another block.
+    /// As [`Ftl::ended`], for a program, a copy or an erase that has failed. The block is retired:
+    /// it is read until its pages have been moved, and not used otherwise. The processor's next
+    /// step programs the page to another block.
     ///
-    /// Reads do not fail: a page that cannot be read is the driver's affair. They are taken to have
-    /// ended.
+    /// Reads are taken to have ended: a page that cannot be read is the driver's affair.
     pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         if let Some(number) = self.number_of_chip(chip).filter(|_| has(self.at_work, chip)) {
             let of = self.processor(number);
@@ -62,8 +60,7 @@ impl Ftl<'_, '_> {
         self.ended(chip, host)
     }
 
-    /// Rule B3: programs what has failed once more. Says whether there is nothing of that: all of
-    /// it was trimmed.
+    /// Rule B3: programs once more what has failed. True if all of it was trimmed.
     pub(crate) fn program_again(
         &mut self,
         number: u32,
@@ -82,7 +79,7 @@ impl Ftl<'_, '_> {
             let of = self.processor(number);
             let page = of.pages.get(place).expect("one of those that failed");
             if !page.is_at(of.ftl.pages.locate(page.lpn)) {
-                of.pages.is_overwritten(place);
+                of.pages.stands(place, OVERWRITTEN);
                 continue;
             }
             let Some(to) = of.ftl.pages.program(page.lpn) else { break };
@@ -105,10 +102,10 @@ impl Ftl<'_, '_> {
         is_over
     }
 
-    /// Logical pages of a source's range, or of a stream of jobs, which come behind the sources,
-    /// hold nothing any more, from now on, but for the one that its processor programmed last: that
-    /// goes on holding what it holds, and can be trimmed once another one has been programmed.
-    /// After a loss of power they can hold again what they held at any time before.
+    /// Logical pages of a source's range hold nothing from now on; streams of jobs are numbered
+    /// behind the sources. The page that its processor programmed last keeps its content, and can
+    /// be trimmed once another one has been programmed. After a loss of power pages can hold again
+    /// what they held at any time before.
     ///
     /// # Errors
     /// If a page is not the source's, or is one of zones, which are overwritten as a whole. Then

@@ -4,14 +4,13 @@ use crate::ftl::{Ftl, at};
 use crate::memory::{NONE, index, marks, word};
 use crate::nand::{NandChips, OperationPurpose};
 use crate::slots::{FtlProcessor, JobKind};
-use crate::step_pages::PageInStep;
+use crate::step_pages::{PageInStep, READ};
 
 /// Pages that can be chosen from for the idle chips of one step, at most.
 pub const FILL_IN_LOOKS: u32 = 64;
 
 impl Ftl<'_, '_> {
-    /// Adds to a row of a request, which has free columns, pages that requests of less priority
-    /// write.
+    /// Fills the free columns of a request's row with pages that less urgent requests write.
     pub(crate) fn fill_in_writes(&mut self, number: u32, slot: u32, nand: &mut impl NandChips) {
         let of = self.as_processor(number);
         if of.backfill.is_none() {
@@ -32,9 +31,9 @@ impl Ftl<'_, '_> {
         }
     }
 
-    /// Adds pages that requests and jobs read, in the order of their priorities, where their chips
-    /// are idle and they are sure to end with the step. `read`: the chip of a request's read that
-    /// the step is; then no two pages can be on one channel.
+    /// Adds pages that requests and jobs read, by priority, where their chips are idle and they are
+    /// sure to end with the step. `read`: the step is a request's read on this chip; then no two
+    /// pages can be on one channel.
     pub(crate) fn fill_in_reads(&mut self, number: u32, read: Option<u32>, nand: &mut impl NandChips) {
         let Ftl { processors, clusters, requests, words, at_work, .. } = self;
         let FtlProcessor { ftl, chips, busy, cluster, pages, backfill: Some(backfill), .. } = at(processors, number)
@@ -75,7 +74,7 @@ impl Ftl<'_, '_> {
                 let chip = chips[index(spot.chip)];
                 marks(at_work, chip);
                 *busy += 1;
-                pages.reads(PageInStep { column: spot.chip, block: spot.block, lpn, slot, from: place });
+                pages.push(PageInStep { column: spot.chip, block: spot.block, lpn, slot, from: place }, READ);
                 let purpose = OperationPurpose::Request { source: request.key.source, index: request.key.index, place };
                 nand.read(chip, spot.into(), lpn, purpose);
             }

@@ -8,7 +8,7 @@ use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, Sourc
 /// The certified organisations of a device's chips, at work.
 ///
 /// Its driver hands over all that comes about at an instant ([`Ftl::request`], [`Ftl::ended`]), and
-/// then has it begin what is next ([`Ftl::dispatch`]). Instants are in nanoseconds on any clock
+/// then has it begin the next steps ([`Ftl::dispatch`]). Instants are in nanoseconds on any clock
 /// that does not go back.
 #[derive(Debug)]
 pub struct Ftl<'s, 'm> {
@@ -21,13 +21,13 @@ pub struct Ftl<'s, 'm> {
     pub(crate) words: &'m mut [u32],
     /// The processor of each chip of the device; [`NONE`] where it has none.
     pub(crate) of_chip: &'m mut [u32],
-    /// A bit for each chip, whether it is at work.
+    /// A bit for each chip.
     pub(crate) at_work: &'m mut [u64],
-    /// A bit for each chip, whether the page in its cache register is on its way.
+    /// A bit for each chip: the page in its cache register is on its way.
     pub(crate) moving: &'m mut [u64],
-    /// A bit for each chip, whether its erase is suspended.
+    /// A bit for each chip: its erase is suspended.
     pub(crate) suspended: &'m mut [u64],
-    /// How many sources there are: those of jobs come behind them.
+    /// How many sources there are: streams of jobs come behind them.
     pub(crate) streams_from: u32,
     /// The number of the page that is programmed next.
     pub(crate) sequence: u64,
@@ -59,14 +59,11 @@ impl<'m> Ftl<'_, 'm> {
         self.of_chip.get(index(chip)).copied().filter(|&number| number != NONE)
     }
 
-    /// A request is released now: for these logical pages of its cluster, which `source`, by
-    /// position in the image, reads or writes. Rules S1 and R1.
+    /// A request of `source`, by position in the image, is released now for these logical pages of
+    /// its cluster: rules S1 and R1.
     ///
-    /// `nominal_ns` is when it arrived nominally, where that is known: no longer ago than its
-    /// jitter. Its deadline is counted from there.
-    ///
-    /// Takes some steps for each of its pages, each request that waits, and each chip of the
-    /// cluster.
+    /// `nominal_ns`, if it is known, is its nominal arrival, no longer ago than its jitter: its
+    /// deadline is counted from there. Takes some steps a page, a waiting request and a chip.
     ///
     /// # Errors
     /// If it would break the guarantee of others. Then nothing has changed.
@@ -97,8 +94,8 @@ impl<'m> Ftl<'_, 'm> {
         Ok(Taken { index: key.index, due_ns: due })
     }
 
-    /// Divides a request among the processors of its cluster, what it reads before what it writes,
-    /// and puts it where its priority is.
+    /// Divides a request among its cluster's processors, reads first, and queues it by its
+    /// priority.
     pub(crate) fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, reads: &[u32], writes: &[u32]) {
         let of = &mut self.requests[index(slot)];
         (of.key, of.reads) = (key, word(reads.len()));
@@ -130,7 +127,7 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Rule R1: GC jobs that are due by what has arrived.
+    /// Rule R1.
     fn collect(&mut self, cluster: u32, now_ns: u64) {
         for processor in self.clusters[index(cluster)].processors() {
             let of = self.processor(processor);
@@ -169,7 +166,6 @@ impl<'m> Ftl<'_, 'm> {
         true
     }
 
-    /// A processor's step is over, and nothing of it has to be done again.
     pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let of = self.processor(number);
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
@@ -188,7 +184,6 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Those pages of a step are over that have not failed.
     fn pages_of_step_are_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let mut place = 0;
         loop {
@@ -222,8 +217,8 @@ impl<'m> Ftl<'_, 'm> {
         host.complete(key.source, key.index, key.due);
     }
 
-    /// The chip and the page that hold a logical page of a cluster. `None` where it was never
-    /// written, or there is no such page.
+    /// The chip and the page that hold a logical page of a cluster. `None` if it holds nothing, or
+    /// there is no such page.
     pub fn locate(&self, cluster: u32, lpn: u32) -> Option<(u32, FlashPage)> {
         let of = self.clusters.get(index(cluster))?;
         let processor = of.first_processor + lpn.checked_rem(of.processors)?;
@@ -234,7 +229,7 @@ impl<'m> Ftl<'_, 'm> {
     }
 
     /// a, f and b of a processor: pages of writes that have arrived, free pages, and pages that
-    /// have arrived and are not programmed. `None` where there is no such processor.
+    /// have arrived and are not programmed. `None` if there is no such processor.
     pub fn reserve(&self, processor: u32) -> Option<(u64, u32, u64)> {
         let of = &self.processors.get(index(processor))?.as_ref()?.ftl;
         Some((of.arrived(), of.pages.free(), of.pending()))

@@ -7,8 +7,8 @@ use crate::memory::{NONE, index};
 use crate::step_pages::STEP_PAGE_WORDS;
 use crate::zones::RING_WORDS;
 
-/// The numbers that the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
-/// ([`Geometry::of`]); firmware whose memory is laid out when it is built writes it down.
+/// The numbers that the memory of a [`Ftl`](crate::Ftl) depends on. They follow from an image
+/// ([`Geometry::of`]); firmware with memory laid out at build time writes them down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
     /// Chips of the device.
@@ -50,8 +50,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of an image. `late`: how many more requests of each source can wait than those
-    /// if all deadlines are met. `None` if the numbers are too large for this machine.
+    /// The geometry of an image. `late`: how many more requests of each source can wait than if all
+    /// deadlines are met. `None` if the numbers are too large for this machine.
     pub fn of(image: &Image<'_>, late: u32) -> Option<Geometry> {
         let device = image.device();
         let mut all = Geometry {
@@ -104,8 +104,7 @@ impl Geometry {
         Some(())
     }
 
-    /// Whether all lists can be counted: those of requests in 32 bits, since their places are kept
-    /// in words, and all words and bits on this machine.
+    /// Places in the lists of requests are kept in words of 32 bits; other lists fit this machine.
     fn is_countable(&self) -> bool {
         let requests = self.request_pages.checked_mul(2).and_then(|words| words.checked_add(self.parts));
         let in_words = |count: usize| u32::try_from(count).is_ok_and(|count| count < NONE);
@@ -139,23 +138,22 @@ impl Geometry {
     }
 }
 
-/// Words for each block of a chip with zones: which block is in a place, and which of them were
-/// written first, in a recovery.
+/// Words for each block of a chip with zones: the block in a place, and in a recovery the order in
+/// which blocks were written.
 pub(crate) const ZONE_WORDS: usize = 3;
 
 pub(crate) fn levels_wear(device: ImageDevice, of: &ImageCluster<'_>) -> bool {
     device.wear_gap > 0 && of.collection().is_some()
 }
 
-/// Requests of a source that can wait at once: those that arrive within D + J, and one, if all
-/// deadlines are met, and `late` more.
+/// The most requests of a source that wait at once: those within D + J, one more, and `late`.
 pub(crate) fn waiting(deadline_ns: u64, jitter_ns: u64, period_ns: u64, late: u32) -> Option<u32> {
     let waiting = deadline_ns.checked_add(jitter_ns)?.checked_div(period_ns)?;
     u32::try_from(waiting).ok()?.checked_add(2)?.checked_add(late)
 }
 
-/// Instants from which GC jobs of a processor of this cluster can wait: those of the writes within
-/// D_g, with `late` more for each source.
+/// The most instants from which GC jobs of a processor wait: those of the writes within D_g, with
+/// `late` more for each source.
 pub(crate) fn gc_jobs(image: &Image<'_>, cluster: u32, late: u32) -> Option<u32> {
     let collection = image.cluster(cluster)?.collection();
     let Some(deadline) = collection.and_then(|collection| collection.deadline_ns) else { return Some(0) };

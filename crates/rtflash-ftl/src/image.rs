@@ -81,8 +81,7 @@ pub struct ImageDevice {
     pub page_bytes: u32,
     /// N_s: blocks of a chip that can fail, and are kept erased until then.
     pub spare_blocks: u32,
-    /// Δ: by how many erases the blocks of a chip can differ before something is done; 0 where wear
-    /// is not levelled.
+    /// Δ: the most by which the erases of a chip's blocks differ; 0 where wear is not levelled.
     pub wear_gap: u32,
     /// t_r.
     pub page_read_ns: u64,
@@ -141,8 +140,7 @@ pub struct ImageCollection {
     pub wear_pages: u64,
 }
 
-/// The server of each processor of a cluster, for jobs that are not real-time (docs/analysis.md,
-/// Section 5).
+/// The server of each processor of a cluster (docs/analysis.md, Section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageServer {
     /// U_s, in thousandths.
@@ -153,8 +151,7 @@ pub struct ImageServer {
     pub program_ns: u64,
     /// C_g.
     pub pass_ns: u64,
-    /// 2 b of Eq. (66), for each kind of steps that a job has, where a second page register is
-    /// used; else 0.
+    /// 2 b of Eq. (66) for each kind of a job's steps, with a second page register; else 0.
     pub turn_ns: u64,
 }
 
@@ -228,12 +225,11 @@ pub struct ImageCluster<'a> {
     at: usize,
 }
 
-/// Bytes, of which numbers are read. Behind the end they are zero: an image that is sound has
-/// nothing there.
+/// Bytes of which numbers are read. They are zero behind the end, where a sound image has nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bytes<'a>(&'a [u8]);
 
-/// The begin of each list of an image behind its clusters, and its end.
+/// Where each list behind the clusters begins, and the end.
 struct Sections {
     sources: usize,
     chips: usize,
@@ -284,11 +280,11 @@ impl Bytes<'_> {
 }
 
 impl<'a> Image<'a> {
-    /// The image that these bytes are.
+    /// The image that these bytes are. Compares each source with those before it, and looks each
+    /// chip up in the clusters before its own.
     ///
     /// # Errors
-    /// If they are none, or say what cannot be. Each source is compared with those before it,
-    /// and each chip looked up in the clusters before its own.
+    /// If they are no image, or state what cannot be.
     pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, ImageError> {
         let image = Image { bytes: Bytes(bytes) };
         image.validate()?;
@@ -381,6 +377,6 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Orders of pages, by their numbers in an image.
+/// By their numbers in an image.
 const ORDERS: [RequestOrder; 4] =
     [RequestOrder::Any, RequestOrder::Consecutive, RequestOrder::Stream, RequestOrder::Round];

@@ -5,9 +5,7 @@ use core::marker::PhantomData;
 #[cfg(feature = "serde")]
 use serde::de::DeserializeOwned as Owned;
 
-/// Memory that is lent or owned: lists of words of 32 and of 64 bits, of fixed lengths.
-///
-/// Firmware lends it ([`Lent`]). A program with an allocator can use lists of its own.
+/// Lists of fixed lengths: firmware lends them ([`Lent`]), a program with an allocator owns them.
 pub trait Memory {
     /// A list of numbers.
     type Words: AsRef<[u32]> + AsMut<[u32]> + Debug;

@@ -31,8 +31,8 @@ pub enum OperationPurpose {
         /// The number of the page in the request: where its data are. 0 for a reset.
         place: u32,
     },
-    /// Garbage collection. The driver keeps a page that a superblock reads for it, by its logical
-    /// page, until it has been programmed or the victim is erased.
+    /// Garbage collection. The driver keeps a page that a superblock reads, by its logical page,
+    /// until it is programmed or the victim is erased.
     Collection,
 }
 
@@ -53,16 +53,16 @@ pub struct SpareBytes {
 
 /// The flash: a driver of chips and buses.
 ///
-/// Each call starts an operation on a chip that is idle, and comes back at once. When the operation
-/// has ended, the driver calls [`Ftl::ended`](crate::Ftl::ended), or
-/// [`Ftl::failed`](crate::Ftl::failed) if a program, a copy or an erase has failed. The certificate
-/// supposes of it:
+/// Each call starts an operation on an idle chip, and comes back at once. When the operation has
+/// ended, the driver calls [`Ftl::ended`](crate::Ftl::ended), or
+/// [`Ftl::failed`](crate::Ftl::failed) for a program, a copy or an erase that has failed. The
+/// certificate supposes:
 ///
 /// - An operation starts when it is asked for, and takes no longer than the device states.
-/// - A page that is read goes over the bus of its channel when it has been sensed; one that is
-///   programmed goes before that. A request for a bus is granted when the bus is free, in the order
-///   of requests ([`BusQueue`](crate::BusQueue) keeps it; rules S3 and D2).
-/// - A copy inside a chip and an erase do not use the bus, but for their commands where these are
+/// - A page that is read asks for its channel's bus when it has been sensed, one that is programmed
+///   at once. The bus goes to the first that asked ([`BusQueue`](crate::BusQueue); rules S3 and
+///   D2).
+/// - A copy inside a chip and an erase use the bus for their commands alone, where these are
 ///   counted.
 pub trait NandChips {
     /// Reads a page, which holds this logical page of its cluster.
@@ -77,33 +77,32 @@ pub trait NandChips {
     /// Erases a block.
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose);
 
-    /// Suspends the erase that a chip is doing, rule P1. When the chip is free, no later than t_s,
-    /// the driver calls [`Ftl::suspended`](crate::Ftl::suspended); if the erase is over before that
-    /// by itself, [`Ftl::ended`](crate::Ftl::ended). Only for images with clusters that suspend
-    /// erases.
+    /// Suspends the erase that a chip is doing, rule P1. The driver calls
+    /// [`Ftl::suspended`](crate::Ftl::suspended) when the chip is free, no later than t_s, or
+    /// [`Ftl::ended`](crate::Ftl::ended) if the erase is over before that. Only for images with
+    /// clusters that suspend erases.
     fn suspend(&mut self, chip: u32);
 
     /// Goes on with the erase of a block that was suspended, rule P2.
     fn resume(&mut self, chip: u32, block: u32);
 
     /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is due when the array holds it.
-    /// If commands are counted its command asks for the bus now, or goes `with` the page that
-    /// waits on this chip, in one grant and before it (rule X5).
+    /// If commands are counted its command asks for the bus now, or goes `with` the page that waits
+    /// on this chip, in one grant and before it (rule X5).
     ///
-    /// This and those that follow are only where the image has clusters that use a second page
-    /// register. A request for a bus is granted like others.
+    /// This call and those below are for images with clusters that use a second page register.
     fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose, with: Option<u32>);
 
     /// The page that a chip has sensed takes the cache register, and asks for the bus, rule X4.
-    /// If commands are counted, [`Ftl::granted`](crate::Ftl::granted) is due when it has the bus.
-    /// [`Ftl::moved`](crate::Ftl::moved) is due when it has been moved: then it has been read.
+    /// [`Ftl::moved`](crate::Ftl::moved) is due when it has been read; if commands are counted,
+    /// [`Ftl::granted`](crate::Ftl::granted) before that, when it has the bus.
     fn send(&mut self, chip: u32);
 
-    /// A page that is to be programmed, the next one of its block, takes the cache register and
-    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is due when it is there.
+    /// A page to be programmed, the next one of its block, takes the cache register and asks for
+    /// the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is due when it is there.
     fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose);
 
-    /// Programs what is in the cache register, which is empty from then on, rule X4.
+    /// Programs the page in the cache register, and empties that, rule X4.
     /// [`Ftl::ended`](crate::Ftl::ended) is due when that is over.
     fn program_loaded(&mut self, chip: u32);
 }
@@ -126,13 +125,13 @@ pub trait RequestHost {
     /// All pages of a request, or of a job, have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
-    /// The outcome of the pass of a GC job of a processor, or of its server for a job of the stream
-    /// with the number `server`. For reports.
+    /// The outcome of a processor's pass, for reports: of a GC job, or of its server for a job of
+    /// the stream with the number `server`.
     fn pass(&mut self, processor: u32, server: Option<u32>, job: u64, outcome: PassOutcome) {
         let _ = (processor, server, job, outcome);
     }
 
-    /// No page of a processor is free where one has to be: the device, or the state that it began
-    /// with, is not what the certificate supposes. Jobs that wait go on when a block is erased.
+    /// No page of a processor is free where one has to be: the device, or its state at the start,
+    /// is not what the certificate supposes. Jobs that wait go on when a block is erased.
     fn starved(&mut self, processor: u32);
 }

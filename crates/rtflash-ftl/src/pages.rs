@@ -7,8 +7,7 @@ use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers, Victim};
 use crate::memory::{Memory, NONE, index};
 use crate::zones::Zones;
 
-/// A page of a processor: the position of its chip there, the block, and the page in the block of
-/// the chip.
+/// A page of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spot {
     /// 0 in a stripe.
@@ -31,13 +30,12 @@ pub struct ValidPage {
     pub lpn: u32,
 }
 
-/// Which logical pages of its cluster a processor has, and on how many chips. Its page n is logical
-/// page offset + n · stride of the cluster.
+/// The logical pages of its cluster that a processor has: its page n is logical page offset + n ·
+/// stride of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Columns {
-    /// Whether they are those of a superblock, which copies over the bus; also where it has one
-    /// chip.
+    /// Whether it is a superblock, which copies over the bus, even on one chip.
     pub superblock: bool,
     /// Chips of the processor: 1 in a stripe, s in a superblock.
     pub width: u32,
@@ -48,7 +46,6 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The position of a logical page of the cluster among those of the processor.
     #[inline]
     pub(crate) fn slot(self, lpn: u32) -> u32 {
         (lpn - self.offset) / self.stride
@@ -57,14 +54,11 @@ impl Columns {
 
 /// The logical pages of a processor on its chips.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct Pages<M: Memory> {
     columns: Columns,
-    blocks: Blocks<M>,
+    pub(crate) blocks: Blocks<M>,
     /// Where each logical page of the processor is; [`NONE`] where it was never written.
     places: M::Words,
     free: u32,
@@ -75,11 +69,9 @@ pub struct Pages<M: Memory> {
 }
 
 impl<M: Memory> Pages<M> {
-    /// The pages of a processor as `memory.lpns` has them: its first `programmed` pages are
-    /// programmed, each holds a logical page of the cluster or nothing. `places` has a word for
-    /// each logical page of the processor.
-    ///
-    /// A block of it has `block_pages` pages, on all chips of the processor together.
+    /// The pages of a processor, in blocks of `block_pages` pages on all its chips together. The
+    /// first `programmed` pages are programmed, each with the logical page in `memory.lpns`.
+    /// `places` has a word for each logical page of the processor.
     pub fn new(
         columns: Columns,
         block_pages: u32,
@@ -102,8 +94,8 @@ impl<M: Memory> Pages<M> {
         self
     }
 
-    /// The pages of a processor in any state: see [`Blocks::restored`]. `places` says where each
-    /// logical page is, and `newest` which page was programmed last.
+    /// As [`Blocks::restored`]. `places` states where each logical page is, `newest` the page that
+    /// was programmed last.
     pub(crate) fn restored(
         columns: Columns,
         block_pages: u32,
@@ -118,43 +110,36 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Its blocks.
-    #[inline]
     pub fn blocks(&self) -> &Blocks<M> {
         &self.blocks
     }
 
     /// Where each logical page of the processor is, by [`Pages::slot`].
-    #[inline]
     pub fn places(&self) -> &[u32] {
         self.places.as_ref()
     }
 
     /// f: free pages.
-    #[inline]
     pub fn free(&self) -> u32 {
         self.free
     }
 
     /// Which pages it has.
-    #[inline]
     pub fn columns(&self) -> Columns {
         self.columns
     }
 
     /// The position of a logical page of the cluster among those of the processor.
-    #[inline]
     pub fn slot(&self, lpn: u32) -> u32 {
         self.columns.slot(lpn)
     }
 
     /// Where a page of the processor is.
-    #[inline]
     pub fn spot(&self, page: u32) -> Spot {
         let (block, next) = self.blocks.block_and_page(page);
         self.spot_of(Frontier { block, next })
     }
 
-    #[inline]
     fn spot_of(&self, Frontier { block, next }: Frontier) -> Spot {
         match self.columns.width {
             1 => Spot { chip: 0, block, page: next },
@@ -163,20 +148,18 @@ impl<M: Memory> Pages<M> {
     }
 
     /// The number of the page that holds a logical page; [`NONE`] where it was never written.
-    #[inline]
     pub fn place(&self, lpn: u32) -> u32 {
         self.places.as_ref()[index(self.slot(lpn))]
     }
 
     /// Where a logical page is; `None` where it was never written.
-    #[inline]
     pub fn locate(&self, lpn: u32) -> Option<Spot> {
         let page = self.place(lpn);
         (page != NONE).then(|| self.spot(page))
     }
 
-    /// Programs the next page of the frontier; the page where it was before is stale. `None` where
-    /// no page is free.
+    /// Programs the next page of the frontier; the page where it was before is stale. `None` if no
+    /// page is free.
     #[inline(always)]
     pub fn program(&mut self, lpn: u32) -> Option<Spot> {
         let slot = self.slot(lpn);
@@ -193,8 +176,8 @@ impl<M: Memory> Pages<M> {
         Some(self.spot_of(at))
     }
 
-    /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
-    /// among equals.
+    /// Takes the closed block with the fewest valid pages that is no victim, the lowest among
+    /// equals.
     pub(crate) fn take_victim(&mut self) -> Option<Victim> {
         let block = self.blocks.fewest_valid()?;
         self.blocks.take_victim(block);
@@ -202,7 +185,6 @@ impl<M: Memory> Pages<M> {
     }
 
     /// The first valid page of a block on one of the processor's chips from row `from` on.
-    #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<ValidPage> {
         let row = self.blocks.next_valid(block, chip, from)?;
         let page = block * self.blocks.pages() + row * self.columns.width + chip;
@@ -210,7 +192,6 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Whether a page of the processor still holds this logical page.
-    #[inline]
     pub fn holds(&self, page: u32, lpn: u32) -> bool {
         self.blocks.lpn(page) == lpn
     }
@@ -221,8 +202,7 @@ impl<M: Memory> Pages<M> {
         self.free -= blocks * self.blocks.pages();
     }
 
-    /// In a recovery: a block that is kept back is free for the time being. Says whether there was
-    /// one.
+    /// In a recovery: a block that is kept back is free for now. False if there is none.
     pub(crate) fn lend(&mut self) -> bool {
         let kept_back = self.blocks.kept_back();
         if kept_back > 0 {
@@ -253,13 +233,8 @@ impl<M: Memory> Pages<M> {
         Some(least)
     }
 
-    pub(crate) fn give_back(&mut self, block: u32) {
-        self.blocks.give_back(block);
-    }
-
-    /// Rule B2: a block is retired, at a program or at an erase that has failed. A block that was
-    /// kept back is free in its stead, or takes its place in its ring. Nothing changes where it is
-    /// retired already.
+    /// Rule B2: a block is retired, at a program or at an erase that has failed, unless it is so
+    /// already. A block that was kept back is free instead, or takes its place in its ring.
     pub fn retire(&mut self, block: u32) {
         if self.blocks.is_retired(block) {
             return;
@@ -276,15 +251,9 @@ impl<M: Memory> Pages<M> {
         }
     }
 
-    /// A block had failed before: the blocks that are kept back have been counted without it.
-    pub(crate) fn retire_at_start(&mut self, block: u32) {
-        self.blocks.retire(block, false);
-    }
-
-    /// A logical page holds nothing any more. That of the page that was programmed last goes on
-    /// holding what it holds: by that page a recovery knows the block that takes pages. If its
-    /// block were erased, and power lost meanwhile, pages of it that look erased would be
-    /// programmed.
+    /// A logical page holds nothing from now on, unless it was programmed last. By that page a
+    /// recovery knows the block that takes pages: were its block erased and power lost, pages of it
+    /// that only look erased would be programmed.
     pub fn trim(&mut self, lpn: u32) {
         let slot = index(self.slot(lpn));
         let old = self.places.as_ref()[slot];

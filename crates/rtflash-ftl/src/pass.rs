@@ -41,19 +41,16 @@ const FIRST: u32 = 0;
 
 /// A pass under way, or what the next one is kept in.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct Pass<M: Memory> {
     victim: Option<u32>,
     /// The row from which on the victim has to be searched, where there is one chip.
     row: u32,
     /// Those of the chips of a superblock.
     rows: M::Words,
-    /// Pages of a superblock that are read and not programmed: two words each, where they were and
-    /// what they are.
+    /// Pages of a superblock that are read and not programmed: two words each, page and logical
+    /// page.
     buffer: M::Words,
     buffered: u32,
     /// Read steps, or copies, until now.
@@ -65,8 +62,7 @@ pub struct Pass<M: Memory> {
     /// The next page to be copied on the first chip, if it is known already.
     found: Option<ValidPage>,
     padded: PaddedPass,
-    /// How many pages it copies at most, where it only moves those of a block that is retired or
-    /// worn least.
+    /// The most pages that it copies, if it moves pages of a block that is retired or worn least.
     moves: Option<u64>,
     /// Whether there was no room for all of its last row: then it moves no more.
     cut: bool,
@@ -86,8 +82,7 @@ pub struct PaddedPass {
     pub most: u32,
 }
 
-/// Words of memory that a pass takes: for [`Pass::new`], its `rows` and its `buffer`. None in a
-/// stripe.
+/// Words of memory for [`Pass::new`], its `rows` and its `buffer`: none in a stripe.
 pub const fn pass_words(columns: Columns) -> (usize, usize) {
     if columns.superblock { (index(columns.width), 4 * index(columns.width)) } else { (0, 0) }
 }
@@ -117,8 +112,7 @@ impl<M: Memory> Pass<M> {
         (self.row, self.buffered, self.reads, self.programs, self.pages) = (0, 0, 0, 0, 0);
     }
 
-    /// At most `pages` pages of a block are moved, each only while there is room beyond the
-    /// reserve.
+    /// Moves at most `pages` pages of a block, each only while there is room beyond the reserve.
     pub(crate) fn begin_moving(&mut self, block: u32, pages: u64) {
         self.begin(block, PaddedPass::default());
         self.moves = Some(pages);
@@ -132,14 +126,11 @@ impl<M: Memory> Pass<M> {
         self.victim.take()
     }
 
-    #[inline]
     pub(crate) fn is_under_way(&self) -> bool {
         self.victim.is_some()
     }
 
-    /// How many pages it can still program, of those that are free beyond the reserve, if it has
-    /// `copied` some before: any number where it collects.
-    #[inline]
+    /// How many pages it can still program after `copied`: any number where it collects.
     fn may_move(&self, copied: u64, beyond: u64) -> u64 {
         self.moves.map_or(u64::MAX, |most| most.saturating_sub(copied).min(beyond))
     }
@@ -148,26 +139,22 @@ impl<M: Memory> Pass<M> {
         if self.moves.is_none() { GcStep::Erase(victim) } else { GcStep::Moved }
     }
 
-    /// A logical page that the next step will probably read.
-    #[inline]
     pub(crate) fn next(&mut self, pages: &Pages<M>) -> Option<u32> {
         self.found = self.next_on_first(pages);
         self.found.map(|found| found.lpn)
     }
 
-    /// The next valid page of the first chip. The one that was found before is still the first, if
+    /// The next valid page of the first chip. The page that was found before is still the first, if
     /// it is there: nothing becomes valid in a victim.
-    #[inline]
     fn next_on_first(&mut self, pages: &Pages<M>) -> Option<ValidPage> {
         let found = self.found.take().filter(|found| pages.holds(found.page, found.lpn));
         let from = self.rows.as_ref().first().copied().unwrap_or(self.row);
         found.or_else(|| pages.next_valid(self.victim?, FIRST, from))
     }
 
-    /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
-    /// happen on the chip before it is. `beyond`: pages that are free beyond the reserve. `None`
-    /// where no pass is under way.
-    #[inline]
+    /// The next step of a pass on a chip of a stripe; `None` if no pass is under way. The copy is
+    /// made at once: nothing else can happen on the chip before it. `beyond`: free pages beyond the
+    /// reserve.
     pub(crate) fn step_in_chip(&mut self, pages: &mut Pages<M>, beyond: u64) -> Option<GcStep> {
         let victim = self.victim?;
         let next = if self.may_move(self.reads, beyond) > 0 { self.next_on_first(pages) } else { None };
@@ -185,8 +172,8 @@ impl<M: Memory> Pass<M> {
         Some(self.last_step(victim))
     }
 
-    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row,
-    /// `beyond` is as above. `None` where no pass is under way.
+    /// The next step of a pass on a superblock; `None` if no pass is under way. `put` gets the
+    /// pages of a read or a row.
     #[inline(always)]
     pub(crate) fn step_in_superblock(
         &mut self,
@@ -263,7 +250,7 @@ impl<M: Memory> Pass<M> {
         self.buffered = word(kept);
     }
 
-    /// Reads a page on each chip that has one left, and says whether there was one.
+    /// Reads a page on each chip that has one left. False if there was none.
     #[inline(always)]
     fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(RowPage)) -> bool {
         let (before, rows) = (self.buffered, pages.blocks().rows());

@@ -15,7 +15,7 @@ pub enum Refused {
     Large(u32),
     /// A page, by its number in the request, that is not the source's, or not the next one.
     Page(u32),
-    /// The source has more requests waiting than fit its deadline: one of them is late, as the
+    /// The source has more requests waiting than fit its deadline: one of them is late, so the
     /// device does not do what the certificate supposes.
     Full,
     /// The instants are beyond 2^64 ns.
@@ -47,13 +47,12 @@ impl ImageSource {
     }
 }
 
-/// Lets requests of a source pass, or refuses them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SourcePolice {
     /// The earliest nominal arrival of the next request.
     free_from: u64,
-    /// The chip, or with [`RequestOrder::Round`] the page of the range, that is next; a stream
-    /// begins on any chip.
+    /// The next chip, or with [`RequestOrder::Round`] the next page of the range; `None` at the
+    /// start of a stream, which begins on any chip.
     next: Option<u32>,
     /// By how many pages the next request can go back in its round.
     back: u32,
@@ -66,8 +65,8 @@ impl SourcePolice {
         SourcePolice { free_from: 0, next: None, back: 0, chips }
     }
 
-    /// Lets a request pass now, or refuses it. Says when it arrived nominally: as stated, or as
-    /// early as its jitter allows, so that the next one can come that much sooner.
+    /// The nominal arrival of a request that passes now: as stated, or as early as its jitter
+    /// allows, so that the next one can come that much sooner.
     pub(crate) fn passes(
         &mut self,
         of: &ImageSource,
@@ -95,8 +94,8 @@ impl SourcePolice {
         self.next.unwrap_or(0)
     }
 
-    /// Power was lost. The next request goes on with this page of its round, or before it: with
-    /// pages that were programmed, and not said to be.
+    /// Power was lost. The next request goes on with this page of its round, or before it, with
+    /// pages that were programmed and not acknowledged.
     pub(crate) fn goes_on(&mut self, of: &ImageSource, next: u32) {
         // Chips are apart by a request and a row of them. If that is half of the round, the first
         // page cannot be known.
@@ -105,7 +104,7 @@ impl SourcePolice {
         (self.next, self.back) = (Some(next), back);
     }
 
-    /// The page, or chip, that is next behind these; `None` where any can be.
+    /// The page, or chip, that is next behind these; `None` if any can be.
     fn after(&self, of: &ImageSource, pages: &[u32]) -> Result<Option<u32>, Refused> {
         let chips = self.chips;
         let mut next = match of.order {

@@ -16,8 +16,7 @@ pub struct PassTerms {
 }
 
 impl PassTerms {
-    /// By the numbers of a certificate. If it has none nothing is collected, and so nothing is
-    /// written.
+    /// The numbers of a certificate. Without them nothing is collected, and so nothing is written.
     pub fn new(collection: Option<ImageCollection>, padded: PaddedPass) -> PassTerms {
         PassTerms { collection: collection.unwrap_or(ImageCollection::NOTHING), padded }
     }
@@ -55,16 +54,11 @@ pub enum NextStep {
     Nothing,
 }
 
-/// A processor: a chip of a stripe, or a whole superblock cluster.
-///
-/// The rules are those of docs/analysis.md. Which job is next is a queue's, and what a step takes a
-/// device's.
+/// A processor: a chip of a stripe, or a whole superblock cluster, by the rules of
+/// docs/analysis.md. A queue says which job is next, a device how long a step takes.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct EdfProcessor<M: Memory> {
     /// Its pages.
     pub pages: Pages<M>,
@@ -90,13 +84,11 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// a: pages of real-time writes that have arrived.
-    #[inline]
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
 
     /// b: pages of real-time writes that have arrived and are not programmed.
-    #[inline]
     pub fn pending(&self) -> u64 {
         self.pending
     }
@@ -118,15 +110,13 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// Pages of real-time writes arrive.
-    #[inline]
     pub fn arrive(&mut self, pages: u64) {
         self.pending += pages;
         self.arrived += pages;
     }
 
-    /// Rule R1: the number of the GC job that is due by the pages that have arrived, and how long
-    /// after now its deadline is. To be asked until there is none.
-    #[inline]
+    /// Rule R1: the number of a GC job that is due by the pages that have arrived, and its relative
+    /// deadline in nanoseconds. Ask until there is none.
     pub fn collects(&mut self) -> Option<(u64, u64)> {
         let deadline = self.terms.collection.deadline_ns?;
         if self.arrived / self.terms.collection.reclaimed_pages <= self.collected {
@@ -136,17 +126,15 @@ impl<M: Memory> EdfProcessor<M> {
         Some((self.collected - 1, deadline))
     }
 
-    /// Whether the reserve is still there when `pages` more are programmed, f − b ≥ H. With none:
-    /// whether a pass is void (rule R3).
-    #[inline]
+    /// Whether the reserve is there beside `pages` more, f − b ≥ H; without them: whether a pass is
+    /// void (rule R3).
     pub fn has_reserve_beside(&self, pages: u64) -> bool {
         let free = u64::from(self.pages.free());
         free >= self.pending.saturating_add(self.terms.collection.reserve_pages).saturating_add(pages)
     }
 
     /// The next step of the job with the earliest deadline: its pass before its pages (rule V3),
-    /// reads before writes, and a reset before what is written to the block.
-    #[inline]
+    /// reads before writes, and a reset before the first page of a block.
     pub fn next_step(&self, left: PartLeft) -> NextStep {
         let PartLeft { owes, read, write, row, background } = left;
         match (read, write) {
@@ -162,16 +150,14 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// Programs a page of a real-time write; `None` where no page is free.
-    #[inline]
     pub fn write(&mut self, lpn: u32) -> Option<Spot> {
         let spot = self.pages.program(lpn)?;
         self.pending -= 1;
         Some(spot)
     }
 
-    /// Programs a page of a server's job. `counts`: it is one with a deadline, behind whose pages
-    /// passes come.
-    #[inline]
+    /// Programs a page of a server's job. `counts`: the job has a deadline, and passes behind its
+    /// pages.
     pub fn serve(&mut self, lpn: u32, counts: bool) -> Option<Spot> {
         let spot = self.pages.program(lpn)?;
         self.served += u64::from(counts);
@@ -179,19 +165,17 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// Rule V2: whether the server's next pass is due.
-    #[inline]
     pub fn server_pass_is_due(&self) -> bool {
         self.served >= self.terms.collection.reclaimed_pages.saturating_mul(self.server_passes + 1)
     }
 
     /// Whether a pass is under way: of the GC jobs, or of the server.
-    #[inline]
     pub fn is_collecting(&self, server: bool) -> bool {
         self.passes[usize::from(server)].is_under_way()
     }
 
-    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where it is void, or there
-    /// is nothing to collect.
+    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` if it is void, or there is
+    /// nothing to collect.
     pub fn begin_pass(&mut self, server: bool) -> Option<Victim> {
         if self.has_reserve_beside(0) {
             return if server { None } else { self.begin_moving() };
@@ -201,8 +185,8 @@ impl<M: Memory> EdfProcessor<M> {
         Some(victim)
     }
 
-    /// Pages that are free beyond the reserve, f − b − H; for wear, where α leaves some for that,
-    /// beyond what is left of it.
+    /// Free pages beyond the reserve, f − b − H; for wear, beyond the part of H that is not for
+    /// that.
     fn beyond_reserve(&self, for_wear: bool) -> u64 {
         let ImageCollection { reserve_pages, wear_pages, .. } = self.terms.collection;
         let reserve = reserve_pages.saturating_sub(if for_wear { wear_pages } else { 0 });
@@ -229,7 +213,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// Pages of a block were moved: the GC job is over.
     pub fn moved(&mut self) {
         if let Some(block) = self.passes[0].end() {
-            self.pages.give_back(block);
+            self.pages.blocks.give_back(block);
         }
     }
 
@@ -240,8 +224,8 @@ impl<M: Memory> EdfProcessor<M> {
         }
     }
 
-    /// The next step of a pass under way; `None` where none is. `put` is given the pages that a
-    /// superblock reads or programs.
+    /// The next step of a pass under way, or `None`. `put` gets the pages that a superblock reads
+    /// or programs.
     #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
         // A pass that collects takes the reserve.
@@ -256,7 +240,6 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// A logical page that the next step of a pass will probably read.
-    #[inline]
     pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {
         self.passes[usize::from(server)].next(&self.pages)
     }

@@ -42,17 +42,16 @@ pub trait RecoveryChips {
     /// Whether a program or an erase of a block has failed, ever: drivers mark such blocks.
     fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
-    /// How often the driver knows that a block was erased, where wear is levelled; `None` where it
-    /// keeps no count. Then the spare bytes of the block's pages say so. If none can be read, the
-    /// count is lost: the block is taken for as worn as any other one.
+    /// The driver's count of a block's erases, where wear is levelled; `None` if it keeps none.
+    /// Then the spare bytes of the block's pages have the count. If none can be read, the block is
+    /// taken for as worn as any other one.
     fn erase_count(&mut self, chip: u32, block: u32) -> Option<u32> {
         let _ = (chip, block);
         None
     }
 
-    /// Copies a page to an erased one of the same cluster, with what is beside its data from now
-    /// on. If power is lost meanwhile, `from` is as it was. Says whether it was programmed: if not,
-    /// the block is bad.
+    /// Copies a page to an erased one of the same cluster, with these spare bytes. If power is lost
+    /// meanwhile, `from` is as it was. False if it was not programmed: then the block is bad.
     fn copy(&mut self, from: ChipPage, to: ChipPage, spare: SpareBytes) -> bool;
 
     /// Erases a block. Says whether it is erased: if not, it is bad.
@@ -60,16 +59,16 @@ pub trait RecoveryChips {
 }
 
 impl<'s, 'm> Ftl<'s, 'm> {
-    /// The state machine of an image on chips that were run by it before, however that ended.
+    /// The state machine of an image on chips that it has run before, however that ended.
     ///
-    /// Every page of a write that was complete holds what it wrote, or what a later write has
-    /// programmed. Other writes under way are there or not, page by page. Rule R5 holds, so
-    /// requests that arrive from now on meet their deadlines.
+    /// Each page of a complete write holds what it wrote, or what a later write has programmed.
+    /// Other writes under way are there or not, page by page. Rule R5 holds, so requests that
+    /// arrive from now on meet their deadlines.
     ///
-    /// Reads each page once, twice where there is an older one of it, and the pages of one block of
-    /// each processor once more; erases each block at most once, and collects garbage
-    /// until there is the reserve. [`RecoveryBound`] says what that is at most. If tasks own
-    /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
+    /// Reads each page once, twice if there is an older one of it, and the pages of one block of
+    /// each processor once more; erases each block at most once, and collects garbage until the
+    /// reserve is there: [`RecoveryBound`] has the numbers. If tasks own zones nothing is erased,
+    /// and [`Ftl::next_of_round`] states where writers go on.
     ///
     /// # Errors
     /// If the memory is too short, pages are of another image, or there is no room.
@@ -120,8 +119,8 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(state)
     }
 
-    /// Finds the latest page of each logical one, and gives the latest of all. `held` is given what
-    /// is beside each page that can be read.
+    /// Finds the latest page of each logical one, and returns the latest of all. `held` gets the
+    /// spare bytes of each page that can be read.
     fn latest(
         &mut self,
         of: &NewProcessor<'_>,
@@ -149,8 +148,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(Some(page))
     }
 
-    /// How often each block was erased: as the driver knows, or as is beside its pages, or as often
-    /// as any other.
+    /// The driver's count, or that of the spare bytes, or the highest count of all.
     fn count_erases(&mut self, of: &NewProcessor<'_>, erases: &mut [u32]) {
         for (block, erases) in (0..).zip(erases.iter_mut()) {
             let known = of.chips.iter().filter_map(|&chip| self.chips.erase_count(chip, block)).max();
@@ -162,8 +160,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         }
     }
 
-    /// The block that takes pages, which has the latest one: from behind the last page that is not
-    /// erased on.
+    /// The block with the latest page, from behind its last page that is not erased.
     fn frontier(&mut self, of: &NewProcessor<'_>, latest: u32) -> Result<Option<Frontier>, SetupError> {
         let block = latest / of.block_pages;
         if self.is_bad(of, block) {
@@ -173,7 +170,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok((next < of.block_pages).then_some(Frontier { block, next }))
     }
 
-    /// How many pages of a block are before the first one behind which all look erased.
+    /// How many pages of a block come before those at its end that look erased.
     fn behind(&mut self, of: &NewProcessor<'_>, block: u32) -> Result<u32, SetupError> {
         for nth in (0..of.block_pages).rev() {
             if self.look(of, block * of.block_pages + nth)? != PageState::Erased {
@@ -187,13 +184,12 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         of.chips.iter().any(|&chip| self.chips.is_bad(chip, block))
     }
 
-    /// Erases a block of a processor, and says whether all of it is erased.
     fn erases(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
         of.chips.iter().all(|&chip| self.chips.erase(chip, block))
     }
 
-    /// Retires the blocks that have failed, and keeps back as many as can fail still. Says how many
-    /// of these are not erased: power was lost in a recovery that had lent them.
+    /// Retires the blocks that have failed, and keeps back as many as can still fail. Returns how
+    /// many of these are not erased: power was lost in a recovery that had lent them.
     fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> u32 {
         let blocks = pages.blocks().count();
         let bad = (0..blocks).fold(0, |bad, block| bad + u32::from(self.is_bad(of, block)));
@@ -202,14 +198,15 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         pages.keep_back(kept_back);
         for block in (0..blocks).filter(|_| bad > 0) {
             if self.is_bad(of, block) {
-                pages.retire_at_start(block);
+                // The blocks that are kept back were counted without it.
+                pages.blocks.retire(block, false);
             }
         }
         spare - kept_back
     }
 
-    /// Erases all blocks in which nothing is valid: also those that look erased, of which it is not
-    /// known whether they were being erased.
+    /// Erases all blocks in which nothing is valid, also those that look erased: an erase of them
+    /// may have been interrupted.
     fn erase_others(&mut self, of: &NewProcessor<'_>, memory: &mut BlockMemory<Lent<'_>>, erases: &mut [u32]) {
         memory.erased.fill(0);
         for (block, held) in (0..).zip(memory.lpns.chunks(index(of.block_pages))) {

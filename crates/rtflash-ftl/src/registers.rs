@@ -10,7 +10,6 @@ pub(crate) struct ReadUnderWay {
     pub(crate) slot: u32,
 }
 
-/// Pages of a request that are programmed together, some of which are awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowUnderWay {
     pub(crate) slot: u32,
@@ -18,7 +17,7 @@ pub(crate) struct RowUnderWay {
     pub(crate) awaited: u32,
 }
 
-/// The use of the array by users' pages. That of a pass is a step.
+/// The use of the array by users' pages. A pass's is a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrayUse {
     Idle,
@@ -37,7 +36,6 @@ pub(crate) enum CacheUse {
     Committed(RowUnderWay),
 }
 
-/// The registers, and what users' pages do there.
 #[derive(Debug)]
 pub(crate) struct PageRegisters {
     pub(crate) array: ArrayUse,
@@ -76,7 +74,7 @@ impl PageRegisters {
         self.cache = CacheUse::Committed(RowUnderWay { slot, pages, awaited: pages });
     }
 
-    /// Rule X5: the chip whose page a read's command goes with; `chips`: those of the processor.
+    /// Rule X5: the chip of `chips` whose page a read's command goes with.
     pub(crate) fn goes_with(&self, chips: &[u32], chip: u32) -> Option<u32> {
         let CacheUse::Leaving(page, _) = self.cache else { return None };
         let (channel, before) = (|chip: u32| chip / self.chips_per_channel, chips[index(page.column)]);

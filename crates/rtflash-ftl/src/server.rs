@@ -2,44 +2,24 @@
 //! (docs/analysis.md, Section 5).
 
 use crate::ftl::{Ftl, Taken};
-use crate::image::{ImageServer, ImageSource};
-use crate::memory::{Lent, NONE, index, word};
+use crate::grants::{AskedPages, ServerGrants};
+use crate::image::ImageSource;
+use crate::memory::{NONE, index, word};
 use crate::nand::RequestHost;
 use crate::police::Refused;
-use crate::processor::EdfProcessor;
-use crate::slots::{AskedPages, EdfKey, FtlProcessor, JobKind, ServerGrants, SourceSlot};
-
-impl ServerGrants {
-    /// These with a job of `asked` pages that arrives now, by (29), (30) and (31), or by (66):
-    /// `None` where that is due behind 2^64 ns.
-    fn with(self, of: &ImageServer, asked: AskedPages, ftl: &EdfProcessor<Lent<'_>>, now_ns: u64) -> Option<Self> {
-        let (width, reclaimed) = (u64::from(ftl.pages.columns().width), ftl.reclaimed());
-        let AskedPages { reads, writes } = asked;
-        let pages = self.pages.checked_add(writes)?;
-        let passes = pages / reclaimed - self.pages / reclaimed;
-        let turns = u128::from(reads > 0) + u128::from(writes > 0) + u128::from(passes);
-        let cost = u128::from(reads) * u128::from(of.read_ns)
-            + u128::from(writes.div_ceil(width)) * u128::from(of.program_ns)
-            + u128::from(passes) * u128::from(of.pass_ns);
-        let cost = cost.checked_add(turns * u128::from(of.turn_ns))?;
-        let time = cost.checked_mul(1_000)?.div_ceil(u128::from(of.thousandths));
-        let due = self.due.max(now_ns).checked_add(u64::try_from(time).ok()?)?;
-        Some(ServerGrants { pages, due })
-    }
-}
+use crate::slots::{EdfKey, FtlProcessor, JobKind, SourceSlot};
 
 impl Ftl<'_, '_> {
     /// A job of this stream, by position in the image, arrives now, for these logical pages of its
-    /// cluster: those that it reads, and those that it writes behind them. It is served by the
-    /// processors' servers, and makes no request late. It is over by the deadline that is said, or
-    /// less than one longest step later; if programs can fail, by E of Section 17 more.
+    /// cluster: reads, and behind them writes. The processors' servers serve it, and no request is
+    /// late for it. It is over by the returned deadline, or less than one longest step later; if
+    /// programs can fail, by E of Section 17 more.
     ///
-    /// Takes some steps for each of its pages, each chip of the cluster, each request that waits,
-    /// and each source and stream.
+    /// Takes some steps a page, a chip of the cluster, a waiting request, a source and a stream.
     ///
     /// # Errors
-    /// If there is no such stream, as many jobs of it wait as can, it has no page or more than
-    /// declared, pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
+    /// If there is no such stream, too many jobs of it wait, it has no page or more than declared,
+    /// pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
     pub fn job(&mut self, stream: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Result<Taken, Refused> {
         let position = index(self.streams_from).checked_add(index(stream)).ok_or(Refused::NoSource)?;
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;
@@ -67,15 +47,18 @@ impl Ftl<'_, '_> {
         Ok(Taken { index: job, due_ns: due })
     }
 
-    /// The deadline of a job: the latest that the processors with a part in it give it, which all
-    /// of them take.
+    /// The latest deadline that the processors with a part in a job give it, which all of them
+    /// take.
     fn grants(&mut self, cluster: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Option<u64> {
         let cluster = self.clusters[index(cluster)];
         let server = cluster.server?;
         let column = |lpn: u32| cluster.first_processor + lpn % cluster.processors;
         reads.iter().for_each(|&lpn| self.processor(column(lpn)).asked.reads += 1);
         writes.iter().for_each(|&lpn| self.processor(column(lpn)).asked.writes += 1);
-        let with = |of: &FtlProcessor<'_>| of.served.with(&server, of.asked, &of.ftl, now_ns);
+        let with = |of: &FtlProcessor<'_>| {
+            let width = of.ftl.pages.columns().width;
+            of.served.with(&server, of.asked, width, of.ftl.reclaimed(), now_ns)
+        };
         let is_asked = |of: &FtlProcessor<'_>| of.asked != AskedPages::default();
         // First what comes of it, then each account: nothing has changed where there is none.
         let parts = cluster.processors().map(|number| self.as_processor(number)).filter(|of| is_asked(of));
@@ -90,7 +73,6 @@ impl Ftl<'_, '_> {
         latest
     }
 
-    /// A job has programmed pages on a processor: its pass can be due.
     pub(crate) fn may_owe(&mut self, number: u32, slot: u32) {
         let of = self.processor(number);
         if of.ftl.server_pass_is_due() {

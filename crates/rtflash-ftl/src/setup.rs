@@ -9,6 +9,7 @@ use crate::backfill::{Backfill, CHANNEL_WORDS};
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
+use crate::grants::{AskedPages, ServerGrants};
 use crate::image::{Image, ImageCluster, ImageJobs, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
@@ -16,9 +17,7 @@ use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::SourcePolice;
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::registers::PageRegisters;
-use crate::slots::{
-    AskedPages, FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork,
-};
+use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
 use crate::step_pages::{STEP_PAGE_WORDS, StepPages};
 use crate::zones::{RING_WORDS, Ring};
 pub use error::SetupError;
@@ -45,10 +44,10 @@ pub struct FtlMemory<'s, 'm> {
 
 /// The pages on the chips when the state machine begins.
 pub trait AtStart {
-    /// The pages of a processor: `lpns` has a word for each of its pages, numbered block by block
-    /// and in a superblock row by row, chip by chip, all [`NONE`]. Each becomes the logical page of
-    /// the cluster that it holds. Says how many pages are programmed: the first ones. Rule R5 asks
-    /// for as many others as the certificate's reserve.
+    /// The pages of a processor: `lpns` has a word for each, block by block, in a superblock row by
+    /// row, chip by chip, all [`NONE`]. Each becomes the logical page of the cluster that it holds.
+    /// Returns how many pages, the first ones, are programmed. Rule R5 asks for as many others as
+    /// the certificate's reserve.
     ///
     /// If tasks own zones any pages can be programmed, and the answer does not matter.
     fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32;
@@ -105,7 +104,6 @@ impl<'m> Unlent<'m> {
         first(&mut self.bits, count)
     }
 
-    /// A bit for each chip, none of them set.
     fn chips(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
         let bits = self.bits(count.div_ceil(64))?;
         bits.fill(0);
@@ -121,7 +119,7 @@ pub(crate) struct NewProcessor<'a> {
     pub(crate) columns: Columns,
     pub(crate) chips: &'a [u32],
     pub(crate) block_pages: u32,
-    /// Blocks of it that are kept back for those that fail.
+    /// Blocks that are kept back for those that fail.
     pub(crate) spare: u32,
     /// Δ; 0 where its erases are not counted.
     pub(crate) wear_gap: u32,
@@ -159,7 +157,7 @@ impl NewProcessor<'_> {
         })
     }
 
-    /// The rings of its chip, each with its next page; `next` is given their numbers.
+    /// The rings of its chip, each at its `next` page.
     pub(crate) fn rings<'m>(
         &self,
         rest: &mut Unlent<'m>,
@@ -185,7 +183,6 @@ pub(crate) struct PageMemory<'m> {
     pub(crate) erases: &'m mut [u32],
 }
 
-/// Knows what is on the chips when the state machine begins.
 pub(crate) trait PagesAtStart {
     fn pages<'m>(
         &mut self,
@@ -196,8 +193,7 @@ pub(crate) trait PagesAtStart {
 }
 
 impl<'s, 'm> Ftl<'s, 'm> {
-    /// The state machine of an image, as the chips are at the start. `late` as in
-    /// [`Geometry::of`].
+    /// The state machine of an image, as the chips are at the start. `late` as in [`Geometry::of`].
     ///
     /// # Errors
     /// If the memory is too short, or the chips do not begin as the certificate asks.
@@ -259,7 +255,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
     }
 }
 
-/// Sources and streams as the image has them, with the slots and words of their requests.
+/// Sources and streams of the image, with the slots and words of their requests.
 fn lend_requests(
     image: &Image<'_>,
     late: u32,
@@ -297,7 +293,6 @@ fn stream(of: &ImageJobs, late: u32) -> Option<SourceSlot> {
 }
 
 impl<'m> FtlProcessor<'m> {
-    /// The processor with this position in its cluster, and this number among all.
     fn new(
         image: &Image<'_>,
         late: u32,

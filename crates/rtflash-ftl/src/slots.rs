@@ -4,6 +4,7 @@
 use core::ops::Range;
 
 use crate::backfill::Backfill;
+use crate::grants::{AskedPages, ServerGrants};
 use crate::image::{ImageServer, ImageSource, RequestOrder};
 use crate::memory::{Lent, NONE};
 use crate::police::SourcePolice;
@@ -11,7 +12,7 @@ use crate::processor::EdfProcessor;
 use crate::registers::PageRegisters;
 use crate::step_pages::StepPages;
 
-/// The kinds of jobs, in the order in which equals are served.
+/// In the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum JobKind {
     #[default]
@@ -21,8 +22,7 @@ pub(crate) enum JobKind {
     Server,
 }
 
-/// Which job goes first: the earliest deadline, then reads before writes before garbage collection,
-/// then the lowest source, then the first request.
+/// Priority: the earliest deadline, then by kind, then the lowest source, then the first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct EdfKey {
     pub(crate) due: u64,
@@ -38,7 +38,7 @@ pub struct SourceSlot {
     pub(crate) kind: JobKind,
     pub(crate) police: SourcePolice,
     pub(crate) index: u64,
-    /// The first slot of its requests, and how many it has.
+    /// The first slot of its requests, and how many.
     pub(crate) first: u32,
     pub(crate) count: u32,
 }
@@ -47,17 +47,16 @@ pub struct SourceSlot {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RequestSlot {
     pub(crate) key: EdfKey,
-    /// Pages not ended, and one for each processor of which a job's pass is not over; 0 where there
-    /// is no request.
+    /// Pages not ended, and one for each processor that owes a pass of the job; 0 if the slot is
+    /// free.
     pub(crate) left: u32,
     /// How many of its pages, the first ones, are read.
     pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
-    /// The place of its logical pages: two words a page, what it is and which one of the processor
-    /// is next.
+    /// Where its logical pages are: two words each, the page, and the next one of its processor.
     pub(crate) pages: u32,
-    /// The place of a word for each processor of its cluster: its first page that has not begun.
+    /// Where the words of its cluster's processors are: each has its first page that has not begun.
     pub(crate) heads: u32,
 }
 
@@ -68,7 +67,7 @@ pub struct FtlCluster {
     pub(crate) first: u32,
     pub(crate) first_processor: u32,
     pub(crate) processors: u32,
-    /// That of each of them.
+    /// The server of each of its processors.
     pub(crate) server: Option<ImageServer>,
 }
 
@@ -128,21 +127,6 @@ pub(crate) enum StepWork {
     ServerErase,
 }
 
-/// The grants of the server of a processor.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ServerGrants {
-    /// n: pages that its jobs write.
-    pub(crate) pages: u64,
-    /// z: the deadline of its last job.
-    pub(crate) due: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct AskedPages {
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
-}
-
 /// A processor.
 #[derive(Debug)]
 pub struct FtlProcessor<'m> {
@@ -153,12 +137,12 @@ pub struct FtlProcessor<'m> {
     pub(crate) doing: StepWork,
     /// Chips of its step that have not ended.
     pub(crate) busy: u32,
-    /// Whether something has changed since it decided.
+    /// Something has changed since it decided.
     pub(crate) changed: bool,
     /// For each [`JobKind`], whether no page was free for it: it waits until an erase ends.
     pub(crate) starved: [bool; 4],
     pub(crate) served: ServerGrants,
-    /// Those of the job that arrives.
+    /// Pages of the job that arrives.
     pub(crate) asked: AskedPages,
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
@@ -166,14 +150,14 @@ pub struct FtlProcessor<'m> {
     pub(crate) pages: StepPages<'m>,
     /// If its chips use a second page register.
     pub(crate) registers: Option<PageRegisters>,
-    /// If chips that a step leaves idle do something meanwhile.
+    /// If chips that a step leaves idle work meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
     pub(crate) suspends: bool,
     /// Whether the erase that is suspended has failed on a chip.
     pub(crate) erase_failed: bool,
 }
 
-/// GC jobs that are released and not over, in order: those of one instant together.
+/// GC jobs that are released and not over, in order; those of one instant together.
 #[derive(Debug)]
 pub(crate) struct GcJobs<'m> {
     entries: &'m mut [GcJob],
@@ -203,8 +187,8 @@ impl<'m> GcJobs<'m> {
         (self.count > 0).then(|| self.entries[self.first])
     }
 
-    /// A job is released, its deadline no earlier than those of the others. If there is no room,
-    /// which takes jobs that are late, it is due with the last one: earlier than it need be.
+    /// Releases a job, due no earlier than the others. If there is no room, which takes late jobs,
+    /// it is due with the last one: earlier than it need be.
     pub(crate) fn release(&mut self, due: u64, index: u64) {
         let room = self.entries.len();
         let last = (self.first + self.count + room - 1) % room;

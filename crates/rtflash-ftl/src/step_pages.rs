@@ -4,7 +4,6 @@
 use crate::memory::NONE;
 use crate::pages::Spot;
 
-/// A page that a step reads for a request, or programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageInStep {
     /// The chip's position in the processor.
@@ -19,7 +18,7 @@ pub(crate) struct PageInStep {
 }
 
 impl PageInStep {
-    /// Whether this is where it is programmed: a step programs one page of each chip.
+    /// A step programs one page of each chip.
     pub(crate) fn is_at(&self, at: Option<Spot>) -> bool {
         at.is_some_and(|at| (at.chip, at.block) == (self.column, self.block))
     }
@@ -32,23 +31,23 @@ pub(crate) struct StepPages<'m> {
     count: usize,
     /// Whether one of them, or the step's erase, has failed.
     pub(crate) failed: bool,
-    /// Whether those that failed are still to be programmed once more.
+    /// Pages that failed are still to be programmed once more.
     pub(crate) again: bool,
 }
 
-/// Words of memory for a page of a step: its column, its block, the logical page, the slot, where
-/// it is from, and how it stands.
+/// Words for a page of a step: column, block, logical page, slot, from, and how it stands.
 pub(crate) const STEP_PAGE_WORDS: usize = 6;
 
-// How a page stands: it is programmed, that has failed, it is read, or it has failed before and is
-// over with another one of the same logical page that is programmed.
-const PROGRAMMED: u32 = 0;
+// How a page stands.
+pub(crate) const PROGRAMMED: u32 = 0;
 const FAILED: u32 = 1;
-const READ: u32 = 2;
-const OVERWRITTEN: u32 = 3;
+pub(crate) const READ: u32 = 2;
+/// It has failed, and is not programmed once more: its logical page was trimmed, or is overwritten
+/// by another page of the step, which is.
+pub(crate) const OVERWRITTEN: u32 = 3;
 
 impl<'m> StepPages<'m> {
-    /// No step is under way. `words`: [`STEP_PAGE_WORDS`] for each page of a step.
+    /// `words`: [`STEP_PAGE_WORDS`] for each page of a step.
     pub(crate) fn new(words: &'m mut [u32]) -> StepPages<'m> {
         StepPages { words: words.as_chunks_mut().0, count: 0, failed: false, again: false }
     }
@@ -57,15 +56,7 @@ impl<'m> StepPages<'m> {
         (self.count, self.failed, self.again) = (0, false, false);
     }
 
-    pub(crate) fn programs(&mut self, of: PageInStep) {
-        self.push(of, PROGRAMMED);
-    }
-
-    pub(crate) fn reads(&mut self, of: PageInStep) {
-        self.push(of, READ);
-    }
-
-    fn push(&mut self, of: PageInStep, stands: u32) {
+    pub(crate) fn push(&mut self, of: PageInStep, stands: u32) {
         let PageInStep { column, block, lpn, slot, from } = of;
         self.words[self.count] = [column, block, lpn, slot, from, stands];
         self.count += 1;
@@ -84,7 +75,7 @@ impl<'m> StepPages<'m> {
         Some(PageInStep { column, block, lpn, slot, from })
     }
 
-    /// A column has failed. Its reads do not.
+    /// The programs of a column have failed. Its reads do not.
     pub(crate) fn fails(&mut self, own: u32) {
         self.failed = true;
         for [column, .., stands] in self.all() {
@@ -94,26 +85,14 @@ impl<'m> StepPages<'m> {
         }
     }
 
-    /// The page in this place, if its program has failed.
     pub(crate) fn failed(&self, place: usize) -> Option<PageInStep> {
         let [.., stands] = self.words[place];
         self.get(place).filter(|_| stands == FAILED)
     }
 
-    fn stands(&mut self, place: usize, how: u32) {
+    pub(crate) fn stands(&mut self, place: usize, how: u32) {
         let [.., stands] = &mut self.all()[place];
         *stands = how;
-    }
-
-    /// A page whose program has failed is not needed any more.
-    pub(crate) fn is_stale(&mut self, place: usize) {
-        self.stands(place, PROGRAMMED);
-    }
-
-    /// The logical page of one that failed is not programmed once more: it was overwritten by
-    /// another page of the step, which is, or trimmed.
-    pub(crate) fn is_overwritten(&mut self, place: usize) {
-        self.stands(place, OVERWRITTEN);
     }
 
     /// If a page has failed once more, those that it has overwritten are not over either.
@@ -132,9 +111,8 @@ impl<'m> StepPages<'m> {
         (*column, *block) = (to.chip, to.block);
     }
 
-    /// The slot of the first page from a place on that has not failed, and how many pages from it
-    /// on have that slot. They lose it, and the place is that behind them. `None` where none is a
-    /// request's.
+    /// Takes the first run of pages of one request, from a place on, that have not failed: its
+    /// slot, and how many they are. They lose their slot, and `place` goes behind them.
     pub(crate) fn take_run(&mut self, place: &mut usize) -> Option<(u32, u32)> {
         let (mut of, mut pages) = (NONE, 0);
         for [.., slot, _, stands] in &mut self.words[*place..self.count] {
@@ -149,7 +127,6 @@ impl<'m> StepPages<'m> {
         (pages > 0).then_some((of, pages))
     }
 
-    /// Keeps only those that have failed, to be programmed once more.
     pub(crate) fn repeat_failed(&mut self) {
         let mut kept = 0;
         for place in 0..self.count {

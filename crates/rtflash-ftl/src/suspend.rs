@@ -11,8 +11,8 @@ impl FtlProcessor<'_> {
         self.suspends && self.chips.iter().any(|&chip| has(suspended, chip))
     }
 
-    /// All chips of a processor whose erase was to be suspended are free. Says whether some of them
-    /// are to go on with it: if not, it is over.
+    /// All chips of a processor whose erase was to be suspended are free. False if the erase is
+    /// over.
     pub(crate) fn is_to_go_on(&mut self, suspended: &[u64]) -> bool {
         if self.doing != StepWork::SuspendedErase {
             return false;
@@ -28,8 +28,8 @@ impl FtlProcessor<'_> {
 }
 
 impl Ftl<'_, '_> {
-    /// The erase that a chip was asked to suspend is suspended: the chip can do something else.
-    /// Says whether it was asked.
+    /// The erase that a chip was asked to suspend is suspended: the chip is free for other steps.
+    /// False if it was not asked.
     pub fn suspended(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let number = self.number_of_chip(chip).filter(|_| has(self.at_work, chip));
         let is_asked = number.is_some_and(|number| self.processor(number).doing == StepWork::SuspendedErase);
@@ -40,8 +40,8 @@ impl Ftl<'_, '_> {
         is_asked
     }
 
-    /// Rule P1: while a processor erases, something has come that can be more urgent than the pass.
-    /// A write that was found to have no free page is not: it waits for the erase.
+    /// Rule P1: something more urgent than the pass has come while a processor erases. A write that
+    /// found no free page is not: it waits for the erase.
     pub(crate) fn suspend_if_urgent(&mut self, number: u32, nand: &mut impl NandChips) {
         let of = self.as_processor(number);
         if !of.suspends || of.doing != StepWork::Erase {

@@ -9,8 +9,8 @@ pub const RING_WORDS: usize = 4;
 /// A ring on one chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
-    /// Its first place. A ring has a place for each of its blocks; while no block has failed, the
-    /// block in a place has the same number.
+    /// Its first place. A ring has a place for each of its blocks; until a block fails, the block
+    /// in a place has the same number.
     pub first: u32,
     /// How many pages it has.
     pub pages: u32,
@@ -20,39 +20,32 @@ pub struct Ring {
 
 /// The state of the zones of a chip of N blocks.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct ZoneMemory<M: Memory> {
-    /// [`RING_WORDS`] words for each ring, in the order of their places, as [`Ring::words`] has
-    /// them.
+    /// [`RING_WORDS`] words for each ring, as [`Ring::words`] has them, in the order of their
+    /// places.
     pub rings: M::Words,
     /// N words: the block in each place; [`NONE`] where one has failed for which there is no other.
     pub blocks: M::Words,
     /// ⌈N/64⌉ words: a bit for each block, whether anything is in it.
     pub written: M::Bits,
-    /// ⌈N/64⌉ words: a bit for each block that is erased, in no place, and kept for those that
-    /// fail.
+    /// ⌈N/64⌉ words: a bit for each erased block in no place, which is kept for those that fail.
     pub kept_back: M::Bits,
 }
 
 /// The rings of a chip.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub struct Zones<M: Memory> {
-    of: ZoneMemory<M>,
+    pub(crate) of: ZoneMemory<M>,
     /// P.
-    block_pages: u32,
+    pub(crate) block_pages: u32,
 }
 
 impl<M: Memory> Zones<M> {
-    /// Rings as a device begins with them: each place has the block with its number, and the last
+    /// Rings as a device begins with them: each place has the block with its number. The last
     /// `spare` blocks are kept for those that fail, if they are erased.
     pub fn at_start(
         mut memory: ZoneMemory<M>,
@@ -72,35 +65,28 @@ impl<M: Memory> Zones<M> {
                 marks(memory.kept_back.as_mut(), block);
             }
         }
-        Zones::new(memory, block_pages)
-    }
-
-    /// Rings in any state.
-    pub(crate) fn new(of: ZoneMemory<M>, block_pages: u32) -> Zones<M> {
-        Zones { of, block_pages }
+        Zones { of: memory, block_pages }
     }
 
     fn ring(&self, number: usize) -> Ring {
-        let words = &self.of.rings.as_ref()[number * RING_WORDS..];
-        Ring { first: words[0], pages: words[1], next: words[2] }
+        let [first, pages, next, _] = self.of.rings.as_ref().as_chunks::<RING_WORDS>().0[number];
+        Ring { first, pages, next }
     }
 
-    /// The page that was programmed last before a recovery in the ring that has or begins with this
-    /// place; [`NONE`] where there was none.
+    /// The page that was programmed last before a recovery in the ring of this place, or [`NONE`].
     pub(crate) fn latest_of(&self, place: u32) -> u32 {
         let at = ring_at(self.of.rings.as_ref(), place);
         self.of.rings.as_ref().get(at * RING_WORDS + 3).copied().unwrap_or(NONE)
     }
 
-    /// The next page of the ring that has this place: block, and page in it. `None` where there is
-    /// no block.
+    /// The block, and the page in it, of the next page of the ring of this place; `None` if no
+    /// block is there.
     fn next(&self, place: u32) -> Option<(u32, u32)> {
         let ring = self.ring(ring_at(self.of.rings.as_ref(), place));
         let block = self.of.blocks.as_ref()[index(ring.first + ring.next / self.block_pages)];
         (block != NONE).then_some((block, ring.next % self.block_pages))
     }
 
-    /// Whether the ring that has this place has a block for its next page.
     pub(crate) fn has_room(&self, place: u32) -> bool {
         self.next(place).is_some()
     }
@@ -116,8 +102,7 @@ impl<M: Memory> Zones<M> {
         takes(self.of.written.as_mut(), block);
     }
 
-    /// Rule Z1: programs the next page of the ring that has this place. `None` where it has no
-    /// block for it.
+    /// Rule Z1: programs the next page of the ring of this place. `None` if it has no block for it.
     pub fn program(&mut self, place: u32) -> Option<u32> {
         let (block, page) = self.next(place)?;
         let at = ring_at(self.of.rings.as_ref(), place);
@@ -127,8 +112,8 @@ impl<M: Memory> Zones<M> {
         Some(block * self.block_pages + page)
     }
 
-    /// A block has failed: the lowest of those that are kept back takes its place, and the
-    /// ring goes on with the first page of that one. Takes a step for each block.
+    /// A block has failed: the lowest one that is kept back takes its place, and the ring goes on
+    /// with the first page of that one. Takes a step for each block.
     pub(crate) fn retire(&mut self, block: u32) {
         let Some(place) = self.of.blocks.as_ref().iter().position(|&other| other == block) else { return };
         let place = word(place);
@@ -146,21 +131,12 @@ impl<M: Memory> Zones<M> {
 
 /// The ring that has or begins with this place, by its number among these.
 pub(crate) fn ring_at(rings: &[u32], place: u32) -> usize {
-    let (mut low, mut high) = (0, rings.len() / RING_WORDS);
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if rings[middle * RING_WORDS] <= place {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low.saturating_sub(1)
+    let rings = rings.as_chunks::<RING_WORDS>().0;
+    rings.partition_point(|&[first, ..]| first <= place).saturating_sub(1)
 }
 
 impl Ring {
-    /// How a ring is kept: the last word is the page that a recovery found to have been programmed
-    /// last.
+    /// How a ring is kept: the last word is the page that a recovery found to be the latest.
     pub fn words(self) -> [u32; RING_WORDS] {
         [self.first, self.pages, self.next, NONE]
     }

@@ -10,41 +10,31 @@ use super::requests::{below, page_of};
 use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Pattern;
 
-/// The addresses of one source in one cluster: draws one logical page after another from its own
-/// part of the space.
+/// The addresses of one source in one cluster: draws logical pages from its own part of the space.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Addresses {
     pattern: Pattern,
     part: Range<Lpn>,
     stream: Stream,
     next: u32,
-    /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the
-    /// front.
+    /// For [`Pattern::OneChip`]: pages that are, or were, on the first chip, in the order of use.
     on_first: VecDeque<Lpn>,
     /// Pages that were chosen to be drawn next.
     chosen: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
-    /// Pages drawn ahead, for patterns that do not depend on where pages are, so that memory can be
-    /// asked for in time. A ring: how many have been drawn, and taken.
-    ahead: [Lpn; RING],
-    drawn: usize,
-    taken: usize,
+    /// Pages drawn ahead, for patterns that do not depend on places: memory is asked for them in
+    /// time.
+    ahead: VecDeque<Lpn>,
 }
 
-/// The first chip of a cluster.
 const FIRST: ColumnId = ColumnId(0);
 
-/// How many pages are drawn ahead at least.
 const AHEAD: usize = 4;
 
-/// How many are at most, with the one that is taken next.
-const RING: usize = 16;
-
 impl Addresses {
-    /// The addresses of the source at position `source` in the cluster at position `cluster`,
-    /// within `part`; `reads` where they are those of reads. `chip_of` says on which chip of the
-    /// cluster (by position in it) a logical page is at the start.
+    /// The addresses of a source in a cluster, within `part`; `reads`: they are of reads. `chip_of`
+    /// is the chip of a logical page at the start, by position in the cluster.
     pub fn new(
         pattern: Pattern,
         seed: u64,
@@ -61,9 +51,8 @@ impl Addresses {
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
-        let ahead = [part.start; RING];
-        let chosen = VecDeque::new();
-        Addresses { pattern, part, stream, next: 0, on_first, chosen, stays: reads, ahead, drawn: 0, taken: 0 }
+        let (chosen, ahead) = (VecDeque::new(), VecDeque::new());
+        Addresses { pattern, part, stream, next: 0, on_first, chosen, stays: reads, ahead }
     }
 
     /// The part from which pages are to be chosen by what is on the device, if they are.
@@ -77,7 +66,6 @@ impl Addresses {
     }
 
     /// The next logical page. `chip_of` says where a page is now.
-    #[inline]
     pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         if let Some(chosen) = self.chosen.pop_front() {
             return chosen;
@@ -85,27 +73,17 @@ impl Addresses {
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }
-        if self.drawn <= self.taken + AHEAD {
-            self.draw_ahead();
-        }
-        self.taken += 1;
-        self.ahead[(self.taken - 1) % RING]
-    }
-
-    /// Fills the ring.
-    #[inline(never)]
-    fn draw_ahead(&mut self) {
-        while self.drawn < self.taken + RING {
+        while self.ahead.len() <= AHEAD {
             let lpn = self.draw_next(|_| FIRST);
-            self.ahead[self.drawn % RING] = lpn;
-            self.drawn += 1;
+            self.ahead.push_back(lpn);
         }
+        self.ahead.pop_front().expect("pages are drawn ahead")
     }
 
     /// The page that will be drawn `later` draws after the next one, if that is known yet.
     #[inline]
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
-        (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
+        self.ahead.get(later).copied()
     }
 
     fn draw_next(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {

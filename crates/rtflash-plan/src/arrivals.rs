@@ -28,17 +28,14 @@ pub const A_STREAM: &str = "a job that is not real-time is a stream's";
 
 /// Who grants: the Total Bandwidth Servers of all clusters together.
 pub trait Admission {
-    /// The grant for a job that arrives now, arrivals in order; `None` where no cluster can serve
+    /// The grant for a job that arrives now, in order of arrival; `None` if no cluster can serve
     /// it.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
 
-    /// All that it remembers of what it has granted, for a run that another one carries on.
+    /// All that it remembers of its grants, for a run that goes on from here.
     fn state(&self) -> Vec<u64>;
 
-    /// Goes on behind another one that was made alike and had this state.
-    ///
-    /// # Errors
-    /// Where that one cannot have been made like this one.
+    /// Goes on from this state, unless no admission that was made like this one can have it.
     fn go_on(&mut self, state: &[u64]) -> Result<(), NoState>;
 }
 
@@ -71,17 +68,15 @@ pub struct Arrival {
     pub read_pages: u64,
     /// w_j.
     pub write_pages: u64,
-    /// The first of its pages in its stream's range, whose others follow, from the start of the
-    /// range again at its end; `None` where each is drawn. The reads come first. Serial dispatch
-    /// draws them always.
+    /// The first of its pages in its stream's range, whose others follow round and round, reads
+    /// before writes; `None` where each is drawn, as always under serial dispatch.
     pub first_page: Option<u64>,
     /// What it was granted; always `None` in the background.
     pub grant: Option<Grant>,
 }
 
 impl Arrival {
-    /// The logical pages that it reads, and then those that it writes, in the cluster at this
-    /// position, where `range` is its stream's.
+    /// Its logical pages in this cluster, where `range` is its stream's: reads, and then writes.
     pub fn pages(&self, seed: u64, cluster: ClusterId, range: &Range<Lpn>) -> Vec<Lpn> {
         let pages = self.read_pages.saturating_add(self.write_pages);
         match self.first_page {
@@ -91,8 +86,7 @@ impl Arrival {
     }
 }
 
-/// All arrivals of a plan's job streams before the end of the run, in order of time, then of
-/// source.
+/// All arrivals of a plan's job streams, in order of time, then of source.
 pub struct ArrivalQueue<'a> {
     streams: Vec<Arriving<'a>>,
 }
@@ -178,7 +172,7 @@ impl<'a> ArrivalQueue<'a> {
 }
 
 /// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12): the GC passes of a job that writes
-/// `pages`, where `written` pages were written since the last pass; and what w(φ) is afterwards.
+/// `pages`, if `written` were written since the last pass; and w(φ) afterwards.
 pub fn background_passes(written: u64, pages: u64, reclaimed: u64) -> (u64, u64) {
     let sum = written.saturating_add(pages);
     if sum > reclaimed { (sum.div_ceil(reclaimed), pages) } else { (0, sum) }

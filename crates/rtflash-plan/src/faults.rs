@@ -3,11 +3,11 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{ChipId, Instant};
 
-/// Of how many programs and erases [`Placed::faults`](crate::Placed::faults) counts.
+/// [`Placed::faults`](crate::Placed::faults) counts of these.
 const WHOLE: u16 = 1_000;
 
-/// Whether a program or an erase of a chip fails whose step ends then, if it may: drawn from the
-/// seed, the chip and the instant alone.
+/// Whether a chip's program or erase, whose step ends now, fails if it can: drawn from the seed,
+/// the chip and the instant alone.
 pub fn random_failure(seed: u64, faults: u16, chip: ChipId, at: Instant) -> bool {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -41,7 +41,7 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
     bundles
 }
 
-/// Groups at most: more are run several together.
+/// More groups are run several together.
 const MAX_GROUPS: usize = 64;
 
 fn lead(leader: &mut PerId<ClusterId, ClusterId>, mut of: ClusterId) -> ClusterId {

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::SourceId;
 
-/// One job: the `index`-th one (from 0) of a source, by the source's position in
-/// [`Plan::sources`](crate::Plan::sources).
+/// A job: the `index`-th one of a source, by position in [`Plan::sources`](crate::Plan::sources).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobId {
     /// Position of the source.

@@ -37,7 +37,7 @@ pub use options::{
 pub use plan::{
     Certified, ClusterPlan, ClusterTerms, CollectionChange, Data, DrawnAs, Layout, MAX_PAGES, MAX_REQUEST_PAGES,
     NoImage, Owner, Period, Plan, PlanError, PlannedChange, Promise, Releases, SharedPages, Source, StepSpans, Timing,
-    TooFewBlocks, ZoneRing, behind_a_page, ring_of,
+    ZoneRing, behind_a_page, ring_of,
 };
 pub use release_pattern::{
     ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,
@@ -45,6 +45,6 @@ pub use release_pattern::{
 pub use release_times::{release_gap, release_jitter, release_offset};
 pub use requests::{Requests, job_pages, pages_from};
 pub use servers::Servers;
-pub use start::{AgedChip, WorstStart, ZonesAtStart, aged_chip, free_pages_at_start, initial_pages, initial_zones};
+pub use start::{ZonesAtStart, aged_chip, free_pages_at_start, initial_pages, initial_zones};
 pub use ties::{TieBreaker, random_chip_place, random_job_place};
 pub use trims::NoTrim;

@@ -6,41 +6,35 @@ use crate::groups::groups;
 use crate::options::{Dispatch, Options, Pattern};
 use crate::plan::{Plan, Promise, Releases, Source};
 
-/// Bytes that a run may take if no limit is given: 2 GiB. Beside them there is room for the
-/// jobs that may be pending.
+/// Bytes that a run takes at most, if no limit is given: 2 GiB, with room for pending jobs.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 /// Samples that are kept one by one.
 pub const EXACT_RESPONSES: usize = 1 << 16;
 
-/// A chip in the machine and the observers of a group: all of them have tables of all chips.
+/// A chip in the engine and the observers of a group, which have tables of all chips.
 const CHIP_IN_GROUP: u128 = 512;
-/// A channel in the machine and the observers of a group.
 const CHANNEL_IN_GROUP: u128 = 256;
-/// A source of jobs in the machine and the observers of a group.
 const SOURCE_IN_GROUP: u128 = 768;
 /// A chip, its processor and its blocks, once.
 const CHIP: u128 = 2_048;
 /// A cluster, once.
 const CLUSTER: u128 = 1_024;
-/// The addresses that a source draws, in one cluster.
+/// A source's addresses in one cluster.
 const ADDRESSES: u128 = 512;
-/// A block: valid pages, candidates, erased ones; what the checkers know of it.
+/// A block, in the engine and the checkers.
 const BLOCK: u128 = 36;
-/// A page: the logical page that it holds. Building the tables of a processor takes them three
-/// times.
+/// A page. Building the tables of a processor takes it three times.
 const PAGE: u128 = 4;
-/// A logical page: where it is, for the machine and for the checkers.
+/// A logical page, in the engine and the checkers.
 const LOGICAL_PAGE: u128 = 8;
-/// Under parallel dispatch also the read that waits for it, and when it was programmed last.
+/// Under parallel dispatch also the read that waits for it, and its last program.
 const LOGICAL_PAGE_BY_CHIPS: u128 = 12;
-/// A response time, and its share of a list that grows; twice, because groups are joined.
+/// A response time in a list that grows; twice, because groups are joined.
 const RESPONSE: u128 = 32;
-/// A histogram of response times.
 const HISTOGRAM: u128 = 1 << 20;
 
-/// Bytes that the tables of a run take at most. Beside them are the jobs pending, whose number is
-/// limited.
+/// The most bytes that the tables of a run take, without pending jobs, whose number is limited.
 pub fn memory(plan: &Plan, options: &Options) -> u64 {
     let groups = groups(plan, options).len().max(1) as u128;
     let tables = everything(plan, groups, options.duration);
@@ -92,7 +86,7 @@ pub fn memory_of_trace(plan: &Plan) -> u64 {
     capped(everything(plan, 1, Instant::START))
 }
 
-/// All but the pages of the machine.
+/// All but the pages of the engine.
 fn everything(plan: &Plan, groups: u128, end: Instant) -> u128 {
     let device = plan.device();
     let (chips, sources) = (u128::from(device.chips()), plan.sources().len() as u128);
@@ -115,7 +109,7 @@ fn everything(plan: &Plan, groups: u128, end: Instant) -> u128 {
     in_groups + chips * CHIP + sources * ADDRESSES + clusters.sum::<u128>() + responses.sum::<u128>()
 }
 
-/// Jobs of a source that can be complete before the end, at most.
+/// The most jobs of a source that can be complete before the end.
 fn releases(plan: &Plan, source: &Source, end: Instant) -> u128 {
     let end = u128::from(end.as_ns());
     let every = |gap: u64| end / u128::from(gap.max(1)) + 1;

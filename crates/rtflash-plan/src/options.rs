@@ -10,7 +10,7 @@ use crate::release_pattern::ReleasePattern;
 /// How a cluster's chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// One page operation, or one step of a GC pass on all chips, at a time in a cluster, as
+    /// A cluster does one page operation, or one step of a GC pass on all chips, at a time, as
     /// Theorem 1 supposes.
     #[default]
     Serial,
@@ -21,12 +21,12 @@ pub enum Dispatch {
 /// How jobs that are not real-time are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Service {
-    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in
-    /// EDF.
+    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11), and EDF serves
+    /// them.
     #[default]
     Tbs,
-    /// When nothing else is pending in the cluster, first come first served. A job goes to the
-    /// cluster with the fewest background pages pending.
+    /// When nothing else is pending in the cluster, first come first served, in the cluster with
+    /// the fewest background pages pending.
     Background,
 }
 
@@ -36,15 +36,15 @@ pub enum Victims {
     /// The valid pages of the victim.
     #[default]
     Actual,
-    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied
-    /// again. Under certificates: as many as the certificate allows, v.
+    /// At least ⌈λP⌉ on every chip: a pass copies the last page again if the victim has fewer.
+    /// Under certificates: as many as the certificate allows, v.
     Worst,
 }
 
 /// What the device has been through before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Aging {
-    /// Full, every block with the same share of valid pages of every task: the worst start for GC.
+    /// Full, every block with an equal share of valid pages of every task: the worst start for GC.
     /// Under certificates exactly the reserve is free, and the valid pages of a superblock are on
     /// as few chips as can be.
     #[default]
@@ -78,23 +78,22 @@ pub enum Waits {
     /// Until the transfers before it are over.
     #[default]
     Actual,
-    /// As long as all other chips of the channel may take, always: no other chip counts, and no
+    /// Always as long as all other chips of the channel can take: no other chip counts, and no
     /// transfers are recorded. A user's read in a superblock waits for the chips of other clusters.
     Worst,
 }
 
-/// When the first request of a task arrives, where no [`ReleasePattern`] says it; and whether
-/// requests wait for erases.
+/// When the first request of a task arrives, unless a [`ReleasePattern`] states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phases {
     /// At 0.
     #[default]
     Periodic,
     /// At 0. Under certificates a request is then released one nanosecond after an erase has begun
-    /// in its cluster, a period after its arrival at the latest. So it waits for the erase as long
-    /// as can be. Elsewhere the same as `Periodic`.
+    /// in its cluster, at most a period after its arrival, so that it waits for the erase as long
+    /// as can be. Elsewhere as `Periodic`.
     AtErases,
-    /// At a time below the period, drawn for each source: see
+    /// At a time below the period, drawn for each source by
     /// [`release_offset`](crate::release_offset).
     Random,
 }
@@ -127,13 +126,11 @@ pub enum Arbitration {
     /// The one that has waited longest.
     #[default]
     Fifo,
-    /// The first one behind the chip that had the bus last, round the channel; at first the first
-    /// chip of the channel that waits.
+    /// The first one behind the chip that had the bus last, round the channel.
     RoundRobin,
 }
 
-/// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the same
-/// instant.
+/// Who goes first among jobs of one deadline, and chips that ask for a bus at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Ties {
     /// Of jobs the first by kind (reads, writes, GC, server), then by source; the lowest chip.
@@ -152,9 +149,8 @@ pub struct Placed {
     pub backfill: bool,
     /// See [`Waits`].
     pub waits: Waits,
-    /// The number of a thousand programs and erases that fail, drawn for each chip and instant,
-    /// while no more of a chip fail than the device says, in all and at programs while its
-    /// processor is busy without a break.
+    /// Of a thousand programs and erases this number fails, drawn for each chip and instant, while
+    /// no more of a chip fail than the device states, in all and at programs in one busy interval.
     pub faults: u16,
 }
 
@@ -164,8 +160,7 @@ impl Default for Placed {
     }
 }
 
-/// Pages that a task gives back time and again: they hold nothing any more. Only under
-/// certificates: see [`PeriodicTrim::pages_in`].
+/// Pages that a task gives back time and again, under certificates: see [`PeriodicTrim::pages_in`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeriodicTrim {
     /// The task.
@@ -197,11 +192,11 @@ pub struct Options {
     pub phases: Phases,
     /// See [`Recurrence`].
     pub recurrence: Recurrence,
-    /// What is stated of the releases of some requests, or of all. It goes before `phases`,
-    /// `recurrence` and `times`.
+    /// Stated releases of some requests, or of all. They go before `phases`, `recurrence` and
+    /// `times`.
     pub releases: Option<Arc<ReleasePattern>>,
-    /// Whether requests of tasks are policed: one that comes earlier than a period after the one
-    /// before is held until then, one with more pages than declared is cut to these.
+    /// Whether requests of tasks are policed: an early one is held until a period after the one
+    /// before, one with more pages than declared is cut to these.
     pub police: bool,
     /// What tasks trim. What cannot be trimmed is left as it is.
     pub trims: Vec<PeriodicTrim>,
@@ -223,7 +218,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// As `rtflash exec` has it: ten seconds.
+    /// The defaults of `rtflash exec`: ten seconds.
     fn default() -> Options {
         Options {
             duration: Instant::START.saturating_add(Span::from_us(10_000_000)),

@@ -6,7 +6,9 @@ mod write;
 pub use read::{read_partial_release_pattern, read_release_pattern};
 pub use write::write_release_pattern;
 
-use rtflash_model::{Instant, PerId, Span, TaskId};
+use std::collections::BTreeMap;
+
+use rtflash_model::{Instant, Span, TaskId};
 
 use crate::jobs::Kind;
 use crate::plan::Source;
@@ -14,75 +16,44 @@ use crate::plan::Source;
 /// What is stated of the requests of one task, its reads or its writes. Nothing by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestPattern {
-    /// The nominal arrival of the first request, after the start of the run. `None`: as
-    /// [`Phases`](crate::Phases) says.
+    /// The nominal arrival of the first request, after the start; `None`: as
+    /// [`Phases`](crate::Phases).
     pub offset: Option<Span>,
     /// Request k + 1 arrives a period and the k-th of these gaps after request k. Behind the list
-    /// gaps are as [`Recurrence`](crate::Recurrence) says.
+    /// gaps are as [`Recurrence`](crate::Recurrence).
     pub gaps: Vec<Span>,
-    /// The nominal arrivals of the first requests, in place of the offset and of the first gaps.
-    /// They may come earlier than a period after each other, but not before the one before: see
+    /// The nominal arrivals of the first requests, instead of the offset and the first gaps, in
+    /// order. They can be less than a period apart: see
     /// [`Options::police`](crate::Options::police).
     pub releases: Vec<Instant>,
-    /// The pages of the first requests, in order: at least one, and at most
-    /// [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES). They may be more than declared. Behind the
-    /// list requests have what is declared.
+    /// The pages of the first requests: 1 to [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES),
+    /// perhaps more than declared. Behind the list requests have the declared pages.
     pub pages: Vec<u64>,
-    /// How long the operations of request k take where the device states ranges, in thousandths of
-    /// the way from the shortest time to the longest, 1000 at most. Behind the list its last entry
-    /// holds; where it is empty, [`Times`](crate::Times) says it.
+    /// The length of the operations of request k where the device states ranges, in thousandths of
+    /// the way from the shortest time to the longest, at most 1000. Behind the list its last entry
+    /// holds; [`Times`](crate::Times) holds where it is empty.
     pub lengths: Vec<u16>,
 }
 
-/// A release pattern: what is stated of the requests of each task.
-///
-/// ```
-/// use rtflash_plan::ReleasePattern;
-/// use rtflash_plan::Kind;
-/// use rtflash_model::{Span, TaskId};
-///
-/// let mut pattern = ReleasePattern::default();
-/// pattern.request_mut(TaskId(1), Kind::Read).offset = Some(Span::from_us(3));
-/// assert_eq!(pattern.request(TaskId(1), Kind::Read).map(|request| request.gaps.len()), Some(0));
-/// assert_eq!(pattern.request(TaskId(7), Kind::Write), None);
-/// ```
+/// A release pattern: a statement for the requests of each task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReleasePattern {
-    /// The reads and the writes of each task.
-    tasks: PerId<TaskId, [RequestPattern; 2]>,
-}
-
-/// The place of reads or of writes.
-fn place(kind: Kind) -> Option<usize> {
-    match kind {
-        Kind::Read => Some(0),
-        Kind::Write => Some(1),
-        Kind::Gc | Kind::Server => None,
-    }
+    requests: BTreeMap<(TaskId, Kind), RequestPattern>,
 }
 
 impl ReleasePattern {
-    /// What is stated of a task's requests of this kind; `None` for tasks that nothing is stated
-    /// of, and for kinds that are no requests.
+    /// The statement for a task's requests of this kind; `None` if there is none.
     pub fn request(&self, task: TaskId, kind: Kind) -> Option<&RequestPattern> {
-        self.tasks.get(task)?.get(place(kind)?)
+        self.requests.get(&(task, kind))
     }
 
-    /// What is stated of the jobs of a source; `None` where they are no requests of a task, or
-    /// nothing is stated of it.
+    /// The statement for the jobs of a source; `None` if there is none.
     pub fn of(&self, source: &Source) -> Option<&RequestPattern> {
         self.request(source.task()?, source.kind)
     }
 
-    /// The statement of a request, to be changed.
-    ///
-    /// # Panics
-    /// For kinds that are no requests of tasks.
+    /// The statement for a task's requests of this kind, to be changed.
     pub fn request_mut(&mut self, task: TaskId, kind: Kind) -> &mut RequestPattern {
-        let place = place(kind).expect("reads and writes are requests of tasks");
-        while self.tasks.count() <= task.0 {
-            self.tasks.push(Default::default());
-        }
-        &mut self.tasks[task][place]
+        self.requests.entry((task, kind)).or_default()
     }
 }

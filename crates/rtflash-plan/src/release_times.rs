@@ -7,25 +7,25 @@ use crate::ids::SourceId;
 #[cfg(doc)]
 use crate::options::{Phases, Recurrence};
 
-/// The stream of a source's own draws.
-fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
+/// The stream of what a seed draws for one source, or one chip, and one number.
+pub(crate) fn stream_of(seed: u64, domain: &[u8; 4], number: u32, index: u64) -> Stream {
     let mut all = [0; 8];
     all[..4].copy_from_slice(domain);
-    all[4..].copy_from_slice(&source.0.to_le_bytes());
+    all[4..].copy_from_slice(&number.to_le_bytes());
     Stream::numbered(seed, &all, index)
 }
 
-/// The nominal arrival of a source's first request with [`Phases::Random`]: drawn from the seed for
-/// each source, uniform below the period.
+/// The nominal arrival of a source's first request with [`Phases::Random`], uniform below the
+/// period: drawn from the seed for each source.
 pub fn release_offset(seed: u64, source: SourceId, period: Span) -> Span {
-    Span::from_ns(stream(seed, b"offs", source, 0).below(period.as_ns())).expect("below a span")
+    Span::from_ns(stream_of(seed, b"offs", source.0, 0).below(period.as_ns())).expect("below a span")
 }
 
 /// How much later than a period after the request of this number the next one arrives nominally,
-/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Nothing in half
-/// of the cases, else uniform up to a period.
+/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Zero in half of
+/// the cases, else uniform up to a period.
 pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Span {
-    let mut stream = stream(seed, b"gaps", source, index);
+    let mut stream = stream_of(seed, b"gaps", source.0, index);
     match stream.below(2) {
         0 => Span::ZERO,
         _ => Span::from_ns(stream.below(period.as_ns() + 1)).expect("at most a span"),
@@ -33,13 +33,13 @@ pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Spa
 }
 
 /// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
-/// for each source and number. A quarter of the requests are not late at all, a quarter as late as
-/// they may be, the others anything in between.
+/// for each source and number. A quarter of the requests are on time, a quarter as late as they can
+/// be, the others anything in between.
 pub fn release_jitter(seed: u64, source: SourceId, index: u64, max: Span) -> Span {
     if max == Span::ZERO {
         return max;
     }
-    let mut stream = stream(seed, b"jitt", source, index);
+    let mut stream = stream_of(seed, b"jitt", source.0, index);
     match stream.below(4) {
         0 => Span::ZERO,
         1 => max,

@@ -31,12 +31,12 @@ resume!([] Requests {
     made: [pattern, access, range, stripe],
 });
 
-/// Pages drawn at most in search of one on a certain chip.
+/// The most draws in search of a page on a certain chip.
 const DRAWS: u32 = 16;
 
 impl Requests {
-    /// The addresses of a plan's source of requests: its own, or where it mirrors another source
-    /// those from a request of that on.
+    /// The addresses of a source of requests: its own, or those of the source that it mirrors, from
+    /// the stated request on.
     ///
     /// # Panics
     /// If the source is none of a task's requests under a certificate.
@@ -68,10 +68,10 @@ impl Requests {
         self.pattern == Pattern::Fullest && self.access == Access::Random
     }
 
-    /// The pages of the next request, `pages` of them, added to `lpns`. `chip_of` says on which
-    /// chip of the cluster (by position) a page is now.
+    /// Adds the pages of the next request, `pages` of them, to `lpns`. `chip_of` is the chip of a
+    /// page now, by position in the cluster.
     ///
-    /// Sequential requests take consecutive pages from where the last one ended, and begin anew at
+    /// Sequential requests take consecutive pages from the end of the last one, and begin anew at
     /// the start of the range when the next one would not fit; only a request longer than the range
     /// goes round. Requests of a stream go round wherever the range ends.
     pub fn draw(&mut self, pages: u64, lpns: &mut Vec<Lpn>, chip_of: impl Fn(Lpn) -> ColumnId) {
@@ -87,22 +87,16 @@ impl Requests {
             }
             return;
         }
-        if self.pattern == Pattern::Uniform {
-            let first = self.range.start.0;
-            return lpns.extend((0..pages).map(|_| Lpn(first + below(&mut self.stream, length))));
-        }
         for _ in 0..pages {
             let lpn = self.draw_one(length, &chip_of);
             lpns.push(lpn);
         }
     }
 
-    /// The page of the range with this number.
     fn nth(&self, number: u32) -> Lpn {
         Lpn(self.range.start.0 + number)
     }
 
-    /// The number of the page at the position, which moves on.
     fn step(&mut self, length: u32) -> u32 {
         // A position at the end is one at the start, but for a request that has just been found to
         // fit.
@@ -142,7 +136,6 @@ impl Requests {
     }
 }
 
-/// Any number below a bound.
 #[inline]
 pub(super) fn below(stream: &mut Stream, bound: u32) -> u32 {
     u32::try_from(stream.below(bound.into())).expect("a number below one of 32 bits")
@@ -161,8 +154,8 @@ pub fn pages_from(first: u64, pages: u64, range: &Range<Lpn>) -> impl Iterator<I
     (0..pages).map(move |page| page_of(&range, first, page))
 }
 
-/// The pages of a job that is not real-time, in the cluster at this position: first those that it
-/// reads, then those that it writes, each any page of `range`.
+/// The pages of a job that is not real-time, in this cluster: first its reads, then its writes,
+/// each any page of `range`.
 pub fn job_pages(seed: u64, cluster: ClusterId, job: JobId, pages: u64, range: &Range<Lpn>) -> Vec<Lpn> {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -201,8 +194,8 @@ mod tests {
         assert_eq!(drawn(Access::Stream, 20, 1), [[whole.clone(), whole, vec![8, 9, 10, 11]].concat()]);
     }
 
-    /// No chip has more than an s-th, rounded up, of the pages of requests of a stream in a row,
-    /// and some chip has that many.
+    /// Of the pages of a stream's requests in a row, a chip has at most an s-th, rounded up, and
+    /// some chip has that many.
     #[test]
     fn a_stream_is_spread_evenly() {
         for pages in 1..11 {

@@ -34,12 +34,6 @@ impl Write for Sink<'_> {
     }
 }
 
-impl std::fmt::Debug for State<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").field("failure", &self.to.failure).finish_non_exhaustive()
-    }
-}
-
 impl<'w> State<'w> {
     /// What is put is written to `to`, in many small pieces.
     pub fn to(to: &'w mut dyn Write) -> State<'w> {
@@ -54,10 +48,7 @@ impl<'w> State<'w> {
         }
     }
 
-    /// No more follows.
-    ///
-    /// # Errors
-    /// Where something could not be written.
+    /// No more follows. Returns the error of the first write that failed.
     pub fn finish(mut self) -> io::Result<()> {
         self.to.failure.take().map_or(Ok(()), Err)?;
         self.to.flush()
@@ -79,63 +70,26 @@ impl std::error::Error for NoState {}
 /// What is left of a state that is read.
 pub struct Rest<'r>(&'r mut dyn Read);
 
-impl std::fmt::Debug for Rest<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Rest")
-    }
-}
-
 impl<'r> Rest<'r> {
     /// Of what this reader has, which is asked for single bytes.
     pub fn of(from: &'r mut dyn Read) -> Rest<'r> {
         Rest(from)
     }
 
-    /// The next value.
-    ///
-    /// # Errors
-    /// Where what comes next is none.
+    /// The next value, unless the next bytes are none.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, NoState> {
         // Room for texts, of which a state has none.
         postcard::from_io((&mut *self.0, &mut [])).map(|(value, _)| value).map_err(|_| NoState)
     }
 }
 
-/// What has a state that a run changes.
-///
-/// ```
-/// use rtflash_plan::resume::{NoState, Rest, Resume, State};
-///
-/// struct Counter {
-///     step: u64,
-///     count: u64,
-/// }
-///
-/// impl Resume for Counter {
-///     fn save(&self, state: &mut State<'_>) {
-///         state.put(&self.count);
-///     }
-///     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
-///         self.count = rest.take()?;
-///         Ok(())
-///     }
-/// }
-///
-/// let mut bytes = Vec::new();
-/// Counter { step: 2, count: 8 }.save(&mut State::to(&mut bytes));
-/// let mut next = Counter { step: 2, count: 0 };
-/// next.restore(&mut Rest::of(&mut bytes.as_slice()))?;
-/// assert_eq!(next.count + next.step, 10);
-/// # Ok::<(), NoState>(())
-/// ```
+/// A type with a state that a run changes.
 pub trait Resume {
     /// Adds the state.
     fn save(&self, state: &mut State<'_>);
 
-    /// Takes the state up again, in what is made as that was whose state it is.
-    ///
-    /// # Errors
-    /// Where the next bytes are no such state; then nothing is to be done with it any more.
+    /// Takes up the state of a value that was made like this one. The value is useless if the next
+    /// bytes are no such state.
     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState>;
 }
 
@@ -162,9 +116,9 @@ impl<T: Serialize + DeserializeOwned> Resume for Vec<T> {
     }
 }
 
-/// [`Resume`] for a type: every field is named, as a value, as something that has a state itself,
-/// as a list of such things (as long in both), or as one that is made from plan and options, or is
-/// empty between two instants.
+/// [`Resume`] for a type. Every field is named: as a value, a part with a state of its own, a list
+/// of such parts (as long in both), or one that is made from plan and options, or is empty between
+/// two instants.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! resume_of_fields {

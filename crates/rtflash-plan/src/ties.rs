@@ -1,30 +1,24 @@
 //! Who goes first among equals.
 
 use rtflash_model::Instant;
-use rtflash_model::random::Stream;
 
 use crate::ids::ChipId;
 use crate::jobs::{JobId, Kind};
 use crate::options::{Options, Ties};
+use crate::release_times::stream_of;
 
-/// The place of a job among those of the same deadline with [`Ties::Random`], drawn from the seed
-/// for each job.
+/// The place of a job among those of one deadline with [`Ties::Random`], drawn for each job.
 pub fn random_job_place(seed: u64, job: JobId) -> u64 {
-    let mut domain = *b"tie\0\0\0\0\0";
-    domain[4..].copy_from_slice(&job.source.0.to_le_bytes());
-    Stream::numbered(seed, &domain, job.index).below(u64::MAX)
+    stream_of(seed, b"tie\0", job.source.0, job.index).below(u64::MAX)
 }
 
-/// The place of a chip among those that ask for a bus at the same instant with [`Ties::Random`],
-/// drawn from the seed for each chip and instant.
+/// The place of a chip among those that ask for a bus at one instant with [`Ties::Random`], drawn
+/// for each chip and instant.
 pub fn random_chip_place(seed: u64, chip: ChipId, at: Instant) -> u64 {
-    let mut domain = *b"bus\0\0\0\0\0";
-    domain[4..].copy_from_slice(&chip.0.to_le_bytes());
-    Stream::numbered(seed, &domain, at.as_ns()).below(u64::MAX)
+    stream_of(seed, b"bus\0", chip.0, at.as_ns()).below(u64::MAX)
 }
 
-/// How ties are broken: a lower place goes first. What is in the same place goes as with
-/// [`Ties::Lowest`].
+/// How ties are broken: the lower place goes first, and equal places as with [`Ties::Lowest`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TieBreaker {
     ties: Ties,

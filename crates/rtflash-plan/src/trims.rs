@@ -43,11 +43,8 @@ impl fmt::Display for NoTrim {
 impl std::error::Error for NoTrim {}
 
 impl PeriodicTrim {
-    /// The logical pages of its task, which are those of its requests, and the cluster that they
-    /// are in.
-    ///
-    /// # Errors
-    /// Why nothing is trimmed in a run of this plan with these options.
+    /// The cluster of its task, and the logical pages of the task's requests there; or why a run of
+    /// this plan with these options trims nothing.
     pub fn pages_in(&self, plan: &Plan, options: &Options) -> Result<(ClusterId, Range<Lpn>), NoTrim> {
         let is_request = |kind| matches!(kind, Kind::Read | Kind::Write);
         let mut sources = plan.sources().iter();

@@ -48,9 +48,9 @@ pub enum Record {
 }
 
 impl Record {
-    /// The order of a trace: by time (what takes time by its start), at one instant as in the list
-    /// of docs/executor.md, and within these by job, chip or channel. What is equal in that stays
-    /// as it was recorded.
+    /// The order of a trace: by time (the start of an interval), at one instant as in the list of
+    /// docs/executor.md, then by job, chip or channel. Equals stay as they were recorded.
+    #[inline]
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);
         match self {
@@ -80,40 +80,6 @@ impl Record {
     /// When it is; what takes time, when it begins. The first part of [`order`](Record::order).
     #[inline]
     pub fn start(&self) -> Instant {
-        match self {
-            Record::Setup(_) => Instant::START,
-            Record::Release(release) => release.at,
-            Record::Policed(policed) => policed.at,
-            Record::Failed(failed) => failed.at,
-            Record::Reserve(reserve) => reserve.at,
-            Record::Trimmed(trimmed) => trimmed.at,
-            Record::EmptyPage(empty) => empty.at,
-            Record::Changed(changed) => changed.at,
-            Record::LeftOut(left_out) => left_out.at,
-            Record::Complete(complete) => complete.at,
-            Record::Starved(starved) => starved.at,
-            Record::Moved(moved) => moved.at,
-            Record::Selected(selection) => selection.at,
-            Record::Padding(padding) => padding.start,
-            Record::Operation(operation) => operation.start,
-            Record::Transfer(transfer) => transfer.start,
-        }
-    }
-
-    /// Whether it says what the device does or is asked to do. The others say how it came to that:
-    /// how the run was made, why a pass began or did not, what lets time pass, how much is free.
-    pub fn is_event(&self) -> bool {
-        matches!(
-            self,
-            Record::Release(_)
-                | Record::Changed(_)
-                | Record::Complete(_)
-                | Record::Starved(_)
-                | Record::Failed(_)
-                | Record::Operation(_)
-                | Record::Transfer(_)
-                | Record::Trimmed(_)
-                | Record::EmptyPage(_)
-        )
+        self.order().0
     }
 }

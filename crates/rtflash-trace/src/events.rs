@@ -19,28 +19,20 @@ pub struct TraceEvents<W: Write> {
 }
 
 impl<W: Write> TraceEvents<W> {
-    /// The beginning of a trace.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Begins a trace, or returns the writer's error.
     pub fn new(mut out: W) -> io::Result<TraceEvents<W>> {
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
         Ok(TraceEvents { out, line: JsonLine::default(), has_some: false })
     }
 
-    /// Names a process, which viewers show at this position among them.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Names a process, which viewers show at this position among them, or returns the writer's
+    /// error.
     pub fn process(&mut self, pid: u64, name: &str, position: u64) -> io::Result<()> {
         self.metadata("process_name", pid, None, "name", &quoted(name))?;
         self.metadata("process_sort_index", pid, None, "sort_index", &position.to_string())
     }
 
-    /// Names a thread of a process, which viewers show in order of the threads' numbers.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Names a thread of a process, or returns the writer's error. Viewers order threads by number.
     pub fn track(&mut self, pid: u64, tid: u64, name: &str) -> io::Result<()> {
         self.metadata("thread_name", pid, Some(tid), "name", &quoted(name))?;
         self.metadata("thread_sort_index", pid, Some(tid), "sort_index", &tid.to_string())
@@ -58,20 +50,14 @@ impl<W: Write> TraceEvents<W> {
         &mut self.line
     }
 
-    /// Writes the event that has been begun.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Writes the event that has been begun, or returns the writer's error.
     pub fn end(&mut self) -> io::Result<()> {
         self.line.text("}");
         self.has_some = true;
-        self.out.write_all(self.line.bytes())
+        self.out.write_all(&self.line.0)
     }
 
-    /// Closes the JSON, flushes the writer and gives it back.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Closes the JSON, flushes the writer and gives it back, or returns its error.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.write_all(b"\n]}\n")?;
         self.out.flush()?;
@@ -80,7 +66,7 @@ impl<W: Write> TraceEvents<W> {
 
     /// The first event is the only one without a comma before it.
     fn open(&mut self) {
-        self.line.clear();
+        self.line.0.clear();
         if self.has_some {
             self.line.text(",\n");
         }

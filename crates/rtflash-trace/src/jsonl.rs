@@ -2,20 +2,24 @@
 //!
 //! The format is fixed: other tools read it.
 
-mod accounts;
 mod fields;
 mod reader;
+mod setup;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use rtflash_model::PerId;
-use rtflash_plan::{JobId, Kind, Plan, SourceId};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId};
+use rtflash_plan::{JobId, Plan, SourceId};
 
 use super::any_record::Record;
+use super::record::{NONE, Step};
+use fields::name_of;
 
 pub use reader::{MAX_LINE, TraceError, TraceReader};
+
+const STEPS: [(&str, Step); 3] = [("read", Step::Read), ("program", Step::Program), ("copyback", Step::Copyback)];
 
 /// Writes records as JSON Lines.
 ///
@@ -35,71 +39,14 @@ impl<W: Write> JsonLines<W> {
         JsonLines { out, names: JobNames::new(plan), line: JsonLine::default() }
     }
 
-    /// Writes one line.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Writes one line, or returns the writer's error.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
-        let line = &mut self.line;
-        line.0.clear();
-        match record {
-            Record::Setup(setup) => line.setup(setup),
-            Record::Policed(_)
-            | Record::Failed(_)
-            | Record::Reserve(_)
-            | Record::Changed(_)
-            | Record::LeftOut(_)
-            | Record::Moved(_)
-            | Record::Selected(_)
-            | Record::Padding(_) => {
-                line.account(&self.names, record);
-            }
-            Record::Trimmed(_) | Record::EmptyPage(_) => line.trim(&self.names, record),
-            Record::Release(release) => {
-                line.text("{\"release\":").number(release.at.as_ns());
-                line.job(&self.names, release.job).kind(release.kind);
-                line.text(",\"deadline\":").or_null(release.deadline.map(|deadline| deadline.as_ns()));
-                line.text(",\"pages\":").number(release.pages);
-                line.text(",\"cluster\":").or_null(release.cluster.map(u64::from));
-            }
-            Record::Complete(complete) => {
-                line.text("{\"complete\":").number(complete.at.as_ns()).job(&self.names, complete.job);
-            }
-            Record::Starved(starved) => {
-                line.text("{\"starved\":").number(starved.at.as_ns()).job(&self.names, starved.job);
-                line.text(",\"cluster\":").number(starved.cluster.into());
-                line.text(",\"chip\":").number(starved.chip.into());
-            }
-            Record::Operation(operation) => {
-                line.text("{\"start\":").number(operation.start.as_ns());
-                line.text(",\"end\":").number(operation.end.as_ns());
-                line.text(",\"cluster\":").number(operation.cluster.into());
-                line.text(",\"chip\":").number(operation.chip.into());
-                line.text(",\"op\":\"").text(operation.action.name()).text("\"");
-                line.job(&self.names, operation.job).kind(operation.kind);
-                line.text(",\"block\":").number(operation.block.into());
-                if !operation.action.erases() {
-                    line.text(",\"page\":").number(operation.page.into());
-                    line.text(",\"lpn\":").number(operation.lpn.into());
-                }
-            }
-            Record::Transfer(transfer) => {
-                line.text("{\"start\":").number(transfer.start.as_ns());
-                line.text(",\"end\":").number(transfer.end.as_ns());
-                line.text(",\"cluster\":").number(transfer.cluster.into());
-                line.text(",\"channel\":").number(transfer.channel.into());
-                line.text(",\"chip\":").number(transfer.chip.into());
-                line.text(",\"op\":\"transfer\"").job(&self.names, transfer.job).kind(transfer.kind);
-            }
-        }
-        line.text("}\n");
-        self.out.write_all(&line.0)
+        self.line.0.clear();
+        self.line.record(&self.names, record).text("}\n");
+        self.out.write_all(&self.line.0)
     }
 
-    /// Flushes the writer and gives it back.
-    ///
-    /// # Errors
-    /// Those of the writer.
+    /// Flushes the writer and gives it back, or returns its error.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -113,11 +60,11 @@ pub struct JobNames(PerId<SourceId, String>);
 impl JobNames {
     /// The names of a plan's sources.
     pub fn new(plan: &Plan) -> JobNames {
-        JobNames(plan.sources().iter().map(|source| escaped(&source.name)).collect())
+        let inside = |text: String| text[1..text.len() - 1].to_owned();
+        JobNames(plan.sources().iter().map(|source| inside(quoted(&source.name))).collect())
     }
 
-    /// The name of a source by its position, ready to stand between quotes. Empty if there is no
-    /// such source.
+    /// The name of a source, ready to stand between quotes. Empty if there is no such source.
     pub fn source(&self, source: SourceId) -> &str {
         self.0.get(source).map_or("", String::as_str)
     }
@@ -128,25 +75,11 @@ pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("every string has a JSON form")
 }
 
-/// A text as the inside of a JSON string.
-fn escaped(text: &str) -> String {
-    let quoted = quoted(text);
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
 /// A line in the making. Traces are long: numbers are written without the machinery of `fmt`.
 #[derive(Debug, Default)]
 pub struct JsonLine(pub(super) Vec<u8>);
 
 impl JsonLine {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     /// Adds a text as it is.
     pub fn text(&mut self, text: &str) -> &mut JsonLine {
         self.0.extend_from_slice(text.as_bytes());
@@ -193,12 +126,97 @@ impl JsonLine {
         self.text(names.source(job.source)).text("#").number(job.index)
     }
 
+    fn begins(&mut self, kind: &str, at: Instant) -> &mut JsonLine {
+        self.text("{\"").text(kind).text("\":").number(at.as_ns())
+    }
+
+    fn field(&mut self, name: &str, number: impl Into<u64>) -> &mut JsonLine {
+        self.text(",\"").text(name).text("\":").number(number.into())
+    }
+
+    fn field_if(&mut self, is_there: bool, name: &str, number: impl Into<u64>) -> &mut JsonLine {
+        if is_there { self.field(name, number) } else { self }
+    }
+
+    fn true_if(&mut self, is_true: bool, name: &str) -> &mut JsonLine {
+        if is_true { self.text(",\"").text(name).text("\":true") } else { self }
+    }
+
+    fn word(&mut self, name: &str, word: &str) -> &mut JsonLine {
+        self.text(",\"").text(name).text("\":\"").text(word).text("\"")
+    }
+
+    fn until(&mut self, end: Instant) -> &mut JsonLine {
+        self.field("end", end.as_ns())
+    }
+
     fn job(&mut self, names: &JobNames, job: JobId) -> &mut JsonLine {
         self.text(",\"job\":\"").job_name(names, job).text("\"")
     }
 
-    fn kind(&mut self, kind: Kind) -> &mut JsonLine {
-        self.text(",\"kind\":\"").text(kind.name()).text("\"")
+    fn place(&mut self, cluster: ClusterId, chip: ChipId) -> &mut JsonLine {
+        self.field("cluster", cluster).field("chip", chip)
+    }
+
+    fn record(&mut self, names: &JobNames, record: &Record) -> &mut JsonLine {
+        match record {
+            Record::Setup(of) => self.setup(of),
+            Record::Release(of) => {
+                self.begins("release", of.at).job(names, of.job).word("kind", of.kind.name());
+                self.text(",\"deadline\":").or_null(of.deadline.map(Instant::as_ns)).field("pages", of.pages);
+                self.text(",\"cluster\":").or_null(of.cluster.map(u64::from))
+            }
+            Record::Complete(of) => self.begins("complete", of.at).job(names, of.job),
+            Record::Starved(of) => self.begins("starved", of.at).job(names, of.job).place(of.cluster, of.chip),
+            Record::Operation(of) => {
+                let has_page = !of.action.erases();
+                self.begins("start", of.start).until(of.end).place(of.cluster, of.chip).word("op", of.action.name());
+                self.job(names, of.job).word("kind", of.kind.name()).field("block", of.block);
+                self.field_if(has_page, "page", of.page).field_if(has_page, "lpn", of.lpn)
+            }
+            Record::Transfer(of) => {
+                self.begins("start", of.start).until(of.end).field("cluster", of.cluster);
+                self.field("channel", of.channel).field("chip", of.chip).word("op", "transfer");
+                self.job(names, of.job).word("kind", of.kind.name())
+            }
+            Record::Policed(of) => {
+                self.begins("policed", of.at).job(names, of.job);
+                self.field("arrived", of.arrived.as_ns()).field("pages", of.pages)
+            }
+            Record::Failed(of) => {
+                self.begins("failed", of.at).job(names, of.job).place(of.cluster, of.chip);
+                self.field("block", of.block).field_if(of.page != NONE, "page", of.page)
+            }
+            Record::Reserve(of) => {
+                self.begins("reserve", of.at).place(of.cluster, of.chip).field("arrived", of.arrived);
+                self.field("free", of.free).field("pending", of.pending)
+            }
+            Record::Changed(of) => {
+                self.begins("changed", of.at).place(of.cluster, of.chip).field("stage", of.stage);
+                self.field("extra", of.extra).field("arrived", of.arrived).field("free", of.free)
+            }
+            Record::LeftOut(of) => {
+                self.begins("left_out", of.at).job(names, of.job).place(of.cluster, of.chip).field("free", of.free)
+            }
+            Record::Moved(of) => {
+                self.begins("moved", of.at).job(names, of.job).place(of.cluster, of.chip).field("lpn", of.lpn)
+            }
+            Record::Selected(of) => {
+                self.begins("selected", of.at).job(names, of.job).place(of.cluster, of.chip);
+                self.field("block", of.block).field("valid", of.valid).true_if(of.forced, "forced")
+            }
+            Record::Padding(of) => {
+                self.begins("silent", of.start).until(of.end).job(names, of.job).place(of.cluster, of.chip);
+                self.word("step", name_of(&STEPS, of.step))
+            }
+            Record::Trimmed(of) => {
+                self.begins("trimmed", of.at).field("cluster", of.cluster).field("lpn", of.lpn);
+                self.field("pages", of.pages).true_if(of.kept, "kept")
+            }
+            Record::EmptyPage(of) => {
+                self.begins("empty", of.at).job(names, of.job).place(of.cluster, of.chip).field("lpn", of.lpn)
+            }
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
 pub use record::{
-    Action, Complete, EmptyPage, Failed, LeftOut, Moved, NONE, OnBus, Operation, Padding, Policed, Release, Reserve,
+    Action, Complete, EmptyPage, Failed, LeftOut, Moved, NONE, Operation, Padding, Policed, Release, Reserve,
     Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 pub use setup::Setup;

@@ -20,7 +20,6 @@ pub enum Action {
 
 impl Action {
     /// Whether it is an erase, or a part of one.
-    #[inline(always)]
     pub fn erases(self) -> bool {
         matches!(self, Action::Erase | Action::ErasePart)
     }
@@ -81,26 +80,6 @@ pub struct Operation {
     pub lpn: Lpn,
 }
 
-/// Which bus the page of an operation is on, over [start, end).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OnBus {
-    /// The channel.
-    pub channel: ChannelId,
-    /// First instant.
-    pub start: Instant,
-    /// First instant after it.
-    pub end: Instant,
-}
-
-impl Operation {
-    /// The transfer of its page.
-    #[inline]
-    pub fn transfer(&self, bus: &OnBus) -> Transfer {
-        let (OnBus { channel, start, end }, Operation { cluster, chip, job, kind, .. }) = (*bus, *self);
-        Transfer { start, end, channel, cluster, chip, job, kind }
-    }
-}
-
 /// A page is on a channel's bus over [start, end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
@@ -142,8 +121,8 @@ pub struct Starved {
     pub chip: ChipId,
 }
 
-/// A program, a copy or an erase has failed, and its block with it: rule B2 of docs/analysis.md.
-/// In a superblock the blocks of all chips with this number are retired.
+/// A program, a copy or an erase has failed, and its block with it, in a superblock the blocks of
+/// all chips with this number: rule B2 of docs/analysis.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// When the step of its processor ended.
@@ -160,8 +139,7 @@ pub struct Failed {
     pub page: u32,
 }
 
-/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a processor
-/// (a chip of a stripe, a superblock cluster).
+/// A victim is chosen, on a chip that begins a pass; under certificates on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// When.
@@ -176,8 +154,8 @@ pub struct Selection {
     pub block: BlockId,
     /// Its valid pages.
     pub valid: u32,
-    /// Whether no rule asked if the pass may be left out: a job that is not real-time found no
-    /// page, and collects for itself.
+    /// No rule asked whether the pass could be left out: a job that is not real-time found no page,
+    /// and collects for itself.
     pub forced: bool,
 }
 
@@ -224,8 +202,8 @@ pub struct Padding {
     pub step: Step,
 }
 
-/// A page to be written goes on to wait for another chip, because the one before has no room
-/// (parallel dispatch).
+/// Under parallel dispatch a page to be written waits for another chip, because the one before has
+/// no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
     /// When.
@@ -240,8 +218,8 @@ pub struct Moved {
     pub lpn: Lpn,
 }
 
-/// Logical pages hold nothing any more from now on: a task has given them back. Of a trim there is
-/// a record for each stretch of consecutive pages that are alike in that.
+/// Logical pages hold nothing from now on: a task has given them back. A trim has a record for each
+/// stretch of consecutive pages that are alike in `kept`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trimmed {
     /// When.
@@ -252,8 +230,7 @@ pub struct Trimmed {
     pub lpn: Lpn,
     /// How many there are.
     pub pages: u32,
-    /// Whether they go on holding what they hold: each is the page that its processor programmed
-    /// last.
+    /// They go on holding their content: each is the page that its processor programmed last.
     pub kept: bool,
 }
 
@@ -272,8 +249,7 @@ pub struct EmptyPage {
     pub lpn: Lpn,
 }
 
-/// A request is released that the police did not let pass as it came: it was held, or cut to what
-/// is declared.
+/// A request is released that the police held, or cut to what is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policed {
     /// When it is released.
@@ -286,7 +262,7 @@ pub struct Policed {
     pub pages: u64,
 }
 
-/// Pages have arrived to be written to a processor, under a certificate: how it stands when all
+/// The state of a processor under a certificate to which pages to be written have arrived, when all
 /// releases and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserve {
@@ -316,8 +292,8 @@ pub struct TermsChange {
     pub chip: ChipId,
     /// By which change of the plan it goes on, from 1.
     pub stage: u32,
-    /// Which of the change's extra GC jobs is released, from 1: the counter is put forward for it.
-    /// 0 where the terms are changed.
+    /// The number, from 1, of the change's extra GC job that is released: the counter is put
+    /// forward for it. 0 where the terms are changed.
     pub extra: u32,
     /// a, as it is counted from now on.
     pub arrived: u64,

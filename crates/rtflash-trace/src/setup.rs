@@ -5,12 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use rtflash_plan::{Aging, Arbitration, Options, Service, Ties, Victims, Waits};
 
-/// How a run was made, as far as its records cannot be judged without it: the first record of a
-/// trace.
+/// How a run was made, as far as its judge needs it: the first record of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Whether a task's requests come a period after each other at the earliest, and not at 0, T,
-    /// 2T, …
+    /// Whether a task's requests come a period or more after each other, instead of at 0, T, 2T, …
     pub sporadic: bool,
     /// How jobs that are not real-time are served.
     pub service: Service,
@@ -33,21 +31,9 @@ pub struct Setup {
 }
 
 impl Default for Setup {
-    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no
-    /// padding. The start is not known.
+    /// Periodic releases, as few copies as there are valid pages, no padding, an unknown start.
     fn default() -> Setup {
-        Setup {
-            sporadic: false,
-            service: Service::Tbs,
-            victims: Victims::Actual,
-            waits: Waits::Actual,
-            backfill: true,
-            arbitration: Arbitration::Fifo,
-            ties: Ties::Lowest,
-            aging: None,
-            seed: None,
-            duration: None,
-        }
+        Setup { aging: None, seed: None, duration: None, ..Setup::from(&Options::default()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Blocks that have failed, and those that are kept back for them.
 
-use super::{Blocks, RETIRED, TAKEN, Victim};
+use super::{Blocks, Frontiers, RETIRED, TAKEN, Victim};
 use crate::memory::{Memory, index};
 
 impl<M: Memory> Blocks<M> {
@@ -12,12 +12,11 @@ impl<M: Memory> Blocks<M> {
         self.spare
     }
 
-    /// A block has failed, rule B2: nothing is programmed to it or erased any more. Says whether
-    /// one that was kept back takes its place; `anew`: that is possible.
+    /// Rule B2: nothing is programmed to the block or erased from now on. True if one that was kept
+    /// back takes its place, which only `anew` allows.
     pub(crate) fn retire(&mut self, block: u32, anew: bool) -> bool {
-        if self.open.is_some_and(|open| open.block == block) {
-            self.open = None;
-        }
+        let open = &mut self.frontiers[Frontiers::Write as usize];
+        *open = open.filter(|open| open.block != block);
         if self.of.valid.as_ref()[index(block)] < TAKEN {
             self.take_victim(block);
         }
@@ -29,13 +28,11 @@ impl<M: Memory> Blocks<M> {
         replaced
     }
 
-    #[inline]
     pub(crate) fn is_retired(&self, block: u32) -> bool {
         self.of.valid.as_ref()[index(block)] & RETIRED != 0
     }
 
-    /// The lowest block that has failed and holds valid pages. Takes a step for each block where
-    /// one has failed.
+    /// The lowest failed block with valid pages. Takes a step for each block, if one has failed.
     pub(crate) fn retired_with_pages(&self) -> Option<Victim> {
         let mut all = 0..if self.retired > 0 { self.count() } else { 0 };
         let block = all.find(|&block| self.is_retired(block) && self.valid(block) > 0)?;

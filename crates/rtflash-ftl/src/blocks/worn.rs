@@ -5,11 +5,8 @@ use crate::memory::{Memory, has, index, takes};
 
 /// How often blocks were erased.
 #[derive(Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound = "M: crate::memory::KeptMemory")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "M: crate::memory::KeptMemory"))]
 pub(super) struct EraseCounts<M: Memory> {
     /// Δ.
     gap: u32,
@@ -40,8 +37,8 @@ impl<M: Memory> Blocks<M> {
         self.wear.as_ref().map_or(0, |wear| wear.of(block))
     }
 
-    /// Takes the lowest erased block; where wear is levelled the one that was erased least often,
-    /// rule L1, the lowest among equals. That takes a step for each block.
+    /// Takes the lowest erased block; where wear is levelled the least worn one, the lowest among
+    /// equals (rule L1), with a step for each block.
     pub(super) fn pop_erased(&mut self) -> Option<u32> {
         if self.erased_blocks <= self.spare {
             return None;
@@ -61,8 +58,8 @@ impl<M: Memory> Blocks<M> {
         Some(block)
     }
 
-    /// Rule L2: the closed block with valid pages that was erased least often, the lowest among
-    /// equals, if that is Δ times less than another one. Takes a step for each block.
+    /// Rule L2: the least worn closed block with valid pages, the lowest among equals, if another
+    /// one was erased Δ times more. Takes a step for each block.
     pub(crate) fn least_worn_with_pages(&self) -> Option<Victim> {
         let wear = self.wear.as_ref()?;
         let held = self.closed().filter(|of| of.valid > 0);

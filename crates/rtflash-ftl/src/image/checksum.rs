@@ -17,7 +17,7 @@ const REMAINDERS: [u32; 256] = {
     remainders
 };
 
-/// CRC-32 of an image, but for the bytes where it is kept.
+/// CRC-32 of an image, without the bytes that keep it.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let (before, rest) = bytes.split_at(CHECKSUM.start.min(bytes.len()));
     let (_, behind) = rest.split_at(CHECKSUM.len().min(rest.len()));

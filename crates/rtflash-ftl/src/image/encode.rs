@@ -76,8 +76,8 @@ impl ImageParts<'_> {
         self.clusters.iter().try_fold(sources, |sum, cluster| sum.checked_add(each(cluster)?))
     }
 
-    /// Writes the image, and says how many bytes it has; `None` where there is no room, or a list
-    /// is too long. Whether it is sound is said by [`Image::read`](super::Image::read).
+    /// Writes the image, and returns its length in bytes; `None` if there is no room, or a list is
+    /// too long. [`Image::read`](super::Image::read) finds out whether it is sound.
     pub fn encode(&self, to: &mut [u8]) -> Option<usize> {
         let length = self.encoded_len()?;
         let mut filled = ImageBytes { to: to.get_mut(..length)?, at: 0 };

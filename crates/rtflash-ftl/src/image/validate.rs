@@ -6,12 +6,9 @@ use super::{
 };
 use crate::memory::index;
 
-/// Pages that a device, and a request, can have.
 const MOST_PAGES: u64 = 1 << 30;
 const MOST_REQUEST_PAGES: u32 = 1 << 24;
-/// Chips that a device can have.
 const MOST_CHIPS: u32 = 1 << 20;
-/// Times are shorter.
 const NEVER: u64 = 1 << 63;
 
 type Fault = &'static str;
@@ -80,8 +77,7 @@ impl Image<'_> {
         ensure(sources.all(|source| source.number != of.number), "has the number of a source of requests")
     }
 
-    /// `chips` and `rings` of the lists are those of the clusters before, and then those of this
-    /// one, too.
+    /// `chips` and `rings` count those of the clusters before, and then those of this one, too.
     fn validate_cluster(&self, number: u32, chips: &mut u32, rings: &mut u32) -> Result<(), Fault> {
         let of = self.cluster(number).expect("a cluster of the image");
         let organisation = of.bytes.u32(of.at) & !(SUSPENDS | BACKFILLS | CACHED);
@@ -177,8 +173,8 @@ impl ImageCluster<'_> {
         ensure(of.deadline_ns.is_none_or(is_time), "has a deadline of garbage collection of no time, or 2^63 ns")
     }
 
-    /// Options are proved alone, or on some devices: suspended erases for garbage collection where
-    /// commands are not counted, a second page register without the others.
+    /// Options are proved alone, or on some devices: suspended erases for garbage collection
+    /// without counted commands, a second page register without the others.
     fn validate_options(&self, device: ImageDevice) -> Result<(), Fault> {
         let suspends = device.erase_suspend_ns > 0 && device.command_ns == 0 && !self.is_zoned();
         ensure(
@@ -209,7 +205,6 @@ impl ImageCluster<'_> {
         )
     }
 
-    /// Whether nothing else is said of garbage collection where there is none.
     fn validate_no_collection(&self) -> Result<(), Fault> {
         let is_empty = self.collection_numbers() == [u64::MAX, 0, 0, 0, 0];
         ensure(is_empty, "has no garbage collection, and numbers of it")

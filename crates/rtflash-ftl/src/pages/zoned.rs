@@ -21,12 +21,11 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Whether its blocks are those of zones.
-    #[inline]
     pub fn is_zoned(&self) -> bool {
         self.zones.is_some()
     }
 
-    /// The zone of a logical page: a ring has them, or begins with them, in this order.
+    /// The zone of a logical page: the place of its ring, or behind it in the ring.
     fn zone(&self, lpn: u32) -> u32 {
         self.slot(lpn) / self.blocks.pages()
     }
@@ -43,7 +42,6 @@ impl<M: Memory> Pages<M> {
         }
     }
 
-    /// Programs the next page of the ring that has this logical page.
     pub(super) fn program_in_zone(&mut self, lpn: u32) -> Option<Spot> {
         let (zone, slot) = (self.zone(lpn), index(self.slot(lpn)));
         let page = self.zones.as_mut()?.program(zone)?;
@@ -52,9 +50,9 @@ impl<M: Memory> Pages<M> {
         Some(self.spot(page))
     }
 
-    /// Logical pages in a block that is reset hold nothing any more. There are none, unless the
-    /// ring has skipped pages that could not be read, or has some twice. Takes a step for each page
-    /// of the block.
+    /// Logical pages in a block that is reset hold nothing from now on. There are none, unless the
+    /// ring has skipped pages that could not be read, or has some twice. Takes a step for each
+    /// page.
     pub(crate) fn lose(&mut self, block: u32) {
         for page in block * self.blocks.pages()..(block + 1) * self.blocks.pages() {
             let lpn = self.blocks.lpn(page);
@@ -66,7 +64,7 @@ impl<M: Memory> Pages<M> {
     }
 
     /// The logical page of a ring that was programmed last on this chip before a recovery, by its
-    /// number among those that the ring keeps there, which are `count` from `first` on.
+    /// number among the `count` pages from `first` on.
     pub(crate) fn latest_of_ring(&self, first: u32, count: u32) -> Option<u32> {
         let latest = self.zones.as_ref()?.latest_of(first / self.blocks.pages());
         let slot = (latest != NONE).then(|| self.slot(self.blocks.lpn(latest)))?;

@@ -41,8 +41,8 @@ impl RecoveryBound {
         all
     }
 
-    /// How long it takes where operations are done one after the other, in nanoseconds. A page is
-    /// read with its transfer, and copied over the bus twice.
+    /// The time of all operations one after the other, in nanoseconds. A page is read with its
+    /// transfer, and copied over the bus twice.
     pub fn length_ns(&self, device: &ImageDevice) -> u64 {
         let over_bus = device.page_transfer_ns.saturating_add(device.command_ns);
         let read = device.page_read_ns.saturating_add(over_bus);
@@ -77,7 +77,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     }
 }
 
-/// Pages that garbage collection moves until there is the reserve, those aside whose copies fail.
+/// Pages that garbage collection moves until the reserve is there, without failed copies.
 fn moved(blocks: u64, block_pages: u64, logical: u64, spare: u64, reserve: u64) -> u64 {
     let all = logical.saturating_add(block_pages);
     let Some(behind) = reserve.checked_sub(1) else { return 0 };

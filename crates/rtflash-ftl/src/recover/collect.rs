@@ -7,9 +7,8 @@ use crate::pages::{Pages, ValidPage};
 use crate::setup::{NewProcessor, SetupError};
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// Collects garbage until the reserve is there. If no page is free for a copy a block is
-    /// lent of those that are kept back for others that fail; it is given back when a victim is
-    /// erased. `lent` of them are lent already.
+    /// Collects garbage until the reserve is there. A copy without a free page is lent a block that
+    /// is kept back for failures, until a victim is erased; `lent` of them are lent already.
     pub(super) fn collect(
         &mut self,
         of: &NewProcessor<'_>,
@@ -40,7 +39,6 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         }
     }
 
-    /// Copies a page to the frontier: once more where that fails.
     fn copies(
         &mut self,
         of: &NewProcessor<'_>,
@@ -68,7 +66,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
     }
 }
 
-/// A block has failed. One that was kept back takes its place, or one that was lent: that one is
+/// A block has failed. One that was kept back takes its place, or one that was lent, which is then
 /// not given back.
 fn retire(pages: &mut Pages<Lent<'_>>, block: u32, lent: &mut u32) {
     let kept_back = pages.blocks().kept_back();

@@ -12,7 +12,7 @@ use crate::setup::{NewProcessor, PageMemory, SetupError, Unlent};
 use crate::slots::SourceSlot;
 use crate::zones::{RING_WORDS, ZoneMemory, Zones, ring_at};
 
-/// In the place of the ring of a block: it has failed, or is in a place already.
+/// As the owner of a block: it has failed, or is in a place already.
 const TAKEN: u32 = NONE - 1;
 
 struct ZoneScan<'m, 'a> {
@@ -30,7 +30,6 @@ impl ZoneScan<'_, '_> {
         u64::from(words[0]) << 32 | u64::from(words[1])
     }
 
-    /// A page can be read, and has these spare bytes.
     fn holds(&mut self, of: &NewProcessor<'_>, page: u32, SpareBytes { lpn, sequence, .. }: SpareBytes) {
         let block = page / of.block_pages;
         let ring = ring_at(self.rings, of.columns.slot(lpn) / of.block_pages);
@@ -58,10 +57,10 @@ impl ZoneScan<'_, '_> {
         index(words[0])..index(words[0] + words[1] / block_pages)
     }
 
-    /// Puts the blocks of each ring in its places, those that were written first before the others,
-    /// and before them some that hold nothing: its own first, and then the lowest that are kept for
-    /// those that fail. A block that is in no ring stays so: in its stead one that was in a place
-    /// would be taken for untouched. Says whether there are no more than places.
+    /// Puts the blocks of each ring in its places, in the order in which they were written. Blocks
+    /// that hold nothing come before them: the ring's own, and then the lowest that are kept for
+    /// failures. A block in no ring stays so: another one would be taken for untouched instead.
+    /// False if there are more blocks than places.
     fn put(&mut self, of: &NewProcessor<'_>, blocks: &mut [u32]) -> bool {
         for (number, block) in (0..).zip(blocks.iter_mut()) {
             *block = number;
@@ -97,11 +96,10 @@ impl ZoneScan<'_, '_> {
 }
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// The pages of a chip whose blocks are those of zones. A ring goes on behind its latest page,
-    /// and behind what could not be read there. All its blocks are to be reset before they take
-    /// pages: whether one that looks erased is so cannot be seen. To the blocks that are kept back
-    /// nothing was ever done: the lowest of them took the places of those that have failed, and do
-    /// so again.
+    /// The pages of a chip with zones. A ring goes on behind its latest page, and behind pages that
+    /// cannot be read there. All its blocks are to be reset before they take pages: one that looks
+    /// erased need not be so. Blocks that are kept back are untouched: the lowest of them took the
+    /// places of failed ones, and do so again.
     pub(super) fn zones<'m>(
         &mut self,
         of: &NewProcessor<'_>,
@@ -138,22 +136,21 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
                 words[2] = if next == words[1] { 0 } else { next };
             }
         }
-        let zones = Zones::new(ZoneMemory { rings: scan.rings, blocks, written, kept_back }, of.block_pages);
+        let memory_of_zones = ZoneMemory { rings: scan.rings, blocks, written, kept_back };
+        let zones = Zones { of: memory_of_zones, block_pages: of.block_pages };
         Ok(Pages::of_zones(of.columns, of.block_pages, memory, places, zones))
     }
 }
 
 impl Ftl<'_, '_> {
-    /// Which page of its range a source writes next, where all are written in order, round and
-    /// round; `None` for others. After a loss of power: the first page that was not programmed.
-    /// Then the source can also go back from there by as many pages as a request has, to what was
-    /// not said to be written.
+    /// The page of its range that a source writes next, if it writes all in order, round and round.
+    /// After a loss of power it is the first page that was not programmed; then the source can also
+    /// go back from there by the pages of a request, to what was not acknowledged.
     pub fn next_of_round(&self, source: u32) -> Option<u32> {
         let of = self.sources.get(index(source)).filter(|of| of.declared.order == RequestOrder::Round)?;
         Some(of.declared.first_page + of.police.next_of_round())
     }
 
-    /// Power was lost: sources that write round and round go on behind what was programmed.
     pub(super) fn find_rounds(&mut self) {
         for number in 0..self.sources.len() {
             if self.sources[number].declared.order == RequestOrder::Round {
@@ -164,8 +161,8 @@ impl Ftl<'_, '_> {
         }
     }
 
-    /// The first page of the range of a ring, by its number there, that was not programmed: the
-    /// least one behind the latest of a chip, counted from the first chip's.
+    /// The first page of a ring's range, by its number there, that was not programmed: the least
+    /// one behind the latest of a chip, counted from the first chip's.
     fn first_not_programmed(&self, of: &SourceSlot) -> u32 {
         let cluster = &self.clusters[index(of.declared.cluster)];
         let (chips, count) = (cluster.processors, of.declared.page_count);

@@ -1,14 +1,11 @@
 /// Why no state machine can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupError {
-    /// A list of the memory is too short, or the numbers of the image are too large for this
-    /// machine.
+    /// A list is too short, or the numbers of the image are too large for this machine.
     Memory,
-    /// This processor cannot begin so: a page is not the processor's, or too few are free (rule
-    /// R5).
+    /// This processor cannot begin so: a page is not its own, or too few are free (rule R5).
     Start(u32),
-    /// A page of this processor is of another image, or another processor: the chips are not those
-    /// of this image.
+    /// A page of this processor is of another image or processor: these are other chips.
     Foreign(u32),
     /// This processor has no room to collect garbage until its reserve is there.
     NoRoom(u32),

@@ -36,7 +36,6 @@ impl<S: AtStart> PagesAtStart for Stated<'_, S> {
     }
 }
 
-/// How many pages of a processor are programmed, if it can begin so.
 fn at_start(of: &NewProcessor<'_>, lpns: &mut [u32], start: &mut impl AtStart) -> Result<u32, SetupError> {
     lpns.fill(NONE);
     let programmed = start.pages(of.number, lpns);

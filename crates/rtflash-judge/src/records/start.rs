@@ -3,9 +3,7 @@
 
 use rtflash_model::ClusterId;
 use rtflash_model::random::Stream;
-use rtflash_plan::{
-    Aging, BlockId, ColumnId, PageId, Plan, Promise, WorstStart, aged_chip, initial_pages, initial_zones,
-};
+use rtflash_plan::{Aging, BlockId, ColumnId, PageId, Plan, Promise, aged_chip, initial_pages, initial_zones};
 
 use crate::checks::page_order::PageOrder;
 use crate::checks::zones::ZoneOrder;
@@ -29,14 +27,8 @@ pub(crate) fn fill(
             Promise::Utilization => None,
             Promise::Certified(certified) => Some(certified[number].certificate.placement),
         };
-        let is_zoned = matches!(plan.promise(), Promise::Certified(certified) if certified[number].is_zoned());
         let superblock = placement.is_some_and(|placement| !placement.is_by_chip());
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
-        if let Some(start) = WorstStart::new(layout, placement, aging).filter(|_| !is_zoned) {
-            fill_worst(start, number, layout.chips(), first, wide, order, map);
-            first += cluster.chips.len();
-            continue;
-        }
         for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());
             if let Promise::Certified(certified) = plan.promise()
@@ -55,7 +47,7 @@ pub(crate) fn fill(
             }
             let lpns = match placement {
                 Some(placement) => initial_pages(layout, placement, processor, aging, &mut drawn(b"initial\0")),
-                None => aged_chip(layout, aging, processor, &mut drawn(b"aging\0\0\0")).lpns,
+                None => aged_chip(layout, aging, processor, &mut drawn(b"aging\0\0\0")),
             };
             let (width, block_pages) = (ColumnId(wide).index(), PageId(layout.pages() * wide).index());
             let pages = lpns.as_slice().chunks(block_pages).chain(std::iter::repeat(&[][..]));
@@ -71,30 +63,6 @@ pub(crate) fn fill(
         first += cluster.chips.len();
     }
     map.is_known();
-}
-
-/// Fills in a cluster with [`Aging::Worst`]. `first` is its first chip among those that are
-/// watched; `wide` of its chips are a processor.
-fn fill_worst(
-    start: WorstStart,
-    number: ClusterId,
-    chips: u32,
-    first: usize,
-    wide: u32,
-    order: &mut PageOrder,
-    map: &mut Mapping,
-) {
-    let spots = start.places(ColumnId::first(chips), |chip, block, row| map.spot(chip, block, row));
-    map.starts_at(number, spots);
-    for processor in ColumnId::first(chips / wide) {
-        for (block, programmed, valid) in start.counts() {
-            map.counts(number, processor, first, block, programmed, valid);
-            for column in ColumnId::first(wide) {
-                let rows = (programmed + wide - 1 - column.0) / wide;
-                order.starts(first + processor.index() + column.index(), block, rows);
-            }
-        }
-    }
 }
 
 /// Where the rings of those clusters go on whose tasks own zones.

@@ -1,6 +1,6 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet};
+use rtflash_model::{Allocation, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet};
 
 use super::copies::SharedPages;
 use super::layout::Layout;
@@ -14,7 +14,6 @@ use crate::jobs::Kind;
 /// Parts of clusters for job streams.
 const MAX_PARTS: usize = 1 << 22;
 
-/// What cannot be run of the whole.
 fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result<(), PlanError> {
     let device = set.device();
     let pages = u64::from(device.chips())
@@ -34,50 +33,23 @@ fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result
     Ok(())
 }
 
-/// A cluster of the plan, at this position, that a utilization test accepted.
 fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize) -> Result<ClusterPlan, PlanError> {
     let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks()[task].write?.pages()));
     let owners = cluster.tasks.len() + set.jobs().len();
-    let layout = Layout::new(set.device(), cluster.size(), writes, owners)
-        .map_err(|missing| PlanError::TooFewBlocks { cluster: position, missing })?;
+    let layout = Layout::new(set.device(), cluster.size(), writes, owners).map_err(|reserve_blocks| {
+        let blocks = set.device().blocks_per_chip();
+        PlanError::TooFewBlocks { cluster: position, reserve_blocks, blocks, owners }
+    })?;
     let data = declared(set, &cluster, None);
     Ok(ClusterPlan { chips: cluster.chips, tasks: cluster.tasks, page_delay, layout, data })
 }
 
-/// The terms of all clusters, which are of one kind.
-enum PlanTerms<'t> {
-    /// D(s), and T^g of each task.
-    Utilization(Vec<(Span, &'t [Option<Period>])>),
-    Certified(Vec<Certificate>),
-}
-
-impl PlanTerms<'_> {
-    fn of(terms: &[ClusterTerms]) -> Result<PlanTerms<'_>, PlanError> {
-        let (mut utilization, mut certified) = (Vec::new(), Vec::new());
-        for terms in terms {
-            match terms {
-                ClusterTerms::Utilization { page_delay, gc_periods } => {
-                    utilization.push((*page_delay, &gc_periods[..]))
-                }
-                ClusterTerms::Certified(certificate) => certified.push(*certificate),
-            }
-        }
-        match (utilization.is_empty(), certified.is_empty()) {
-            (false, false) => Err(PlanError::MixedCertificates),
-            (true, false) => Ok(PlanTerms::Certified(certified)),
-            (_, true) => Ok(PlanTerms::Utilization(utilization)),
-        }
-    }
-}
-
-/// Clusters as they are planned.
 type Clusters = PerId<ClusterId, ClusterPlan>;
 
-/// Clusters that are to be run by Theorem 1, and the period of GC of each task.
 fn by_utilization(
     set: &TaskSet,
     clusters: Vec<Cluster>,
-    terms: &[(Span, &[Option<Period>])],
+    terms: &[ClusterTerms],
 ) -> Result<(Clusters, PerId<TaskId, Option<Period>>), PlanError> {
     if set.device().has_commands() {
         return Err(PlanError::Commands);
@@ -86,14 +58,17 @@ fn by_utilization(
         return Err(PlanError::NotImplicit { task: task.name.clone() });
     }
     let (mut plans, mut periods) = (Clusters::default(), PerId::filled(None, set.tasks().count()));
-    for (position, (cluster, &(page_delay, gc_periods))) in clusters.into_iter().zip(terms).enumerate() {
+    for (position, (cluster, terms)) in clusters.into_iter().zip(terms).enumerate() {
+        let ClusterTerms::Utilization { page_delay, gc_periods } = terms else {
+            return Err(PlanError::MixedCertificates);
+        };
         if cluster.tasks.len() != gc_periods.len() {
             return Err(PlanError::OtherAllocation);
         }
         for (&task, &period) in cluster.tasks.iter().zip(gc_periods) {
             periods[task] = period;
         }
-        plans.push(cluster_of(set, cluster, page_delay, position)?);
+        plans.push(cluster_of(set, cluster, *page_delay, position)?);
     }
     Ok((plans, periods))
 }
@@ -101,14 +76,15 @@ fn by_utilization(
 fn by_certificates(
     set: &TaskSet,
     clusters: Vec<Cluster>,
-    certificates: Vec<Certificate>,
+    terms: &[ClusterTerms],
     shared: &[SharedPages],
 ) -> Result<(Clusters, PerId<ClusterId, Certified>), PlanError> {
     if shared.iter().any(|of| of.cluster.index() >= clusters.len()) {
         return Err(PlanError::OtherAllocation);
     }
     let (mut plans, mut certified) = (Clusters::default(), PerId::default());
-    for (position, (cluster, certificate)) in clusters.into_iter().zip(certificates).enumerate() {
+    for (position, (cluster, terms)) in clusters.into_iter().zip(terms).enumerate() {
+        let ClusterTerms::Certified(certificate) = *terms else { return Err(PlanError::MixedCertificates) };
         let here = shared.iter().copied().filter(|of| of.cluster.index() == position);
         let here: Vec<SharedPages> = here.collect();
         if here.iter().any(|of| !cluster.tasks.contains(&of.task)) {
@@ -122,11 +98,8 @@ fn by_certificates(
 }
 
 impl Plan {
-    /// The plan of an allocation, with what an analysis says of each cluster. With certificates
-    /// operations take the device's own times, whatever `timing` says.
-    ///
-    /// # Errors
-    /// What cannot be run.
+    /// The plan of an allocation, with what an analysis says of each cluster, or what cannot be run
+    /// of it. With certificates operations take the device's own times, whatever `timing` says.
     pub fn new(
         set: &TaskSet,
         allocation: &Allocation,
@@ -136,12 +109,12 @@ impl Plan {
         Plan::sharing(set, allocation, timing, terms, &[])
     }
 
-    /// The plan, where some tasks of clusters with certificates share the pages of others.
+    /// The plan, where tasks of clusters with certificates share pages of others.
     ///
     /// # Errors
-    /// What cannot be run: that a cluster has no certificate, does not serve these tasks, or has a
-    /// server for job streams; that a task shares the pages of one that has none, or writes to
-    /// zones and owns none.
+    /// What cannot be run: the cluster has no certificate, does not serve these tasks, or has a
+    /// server for job streams; or a task shares the pages of one that has none, or writes to zones
+    /// and owns none.
     pub fn sharing(
         set: &TaskSet,
         allocation: &Allocation,
@@ -155,30 +128,32 @@ impl Plan {
             let (sources, jobs) = (PerId::default(), set.jobs().to_vec());
             Plan { device: *device, timing, sources, clusters, promise, jobs, mirrors: Vec::new() }
         };
-        let plan = match PlanTerms::of(terms)? {
-            PlanTerms::Utilization(_) if !shared.is_empty() => return Err(PlanError::OtherAllocation),
-            PlanTerms::Utilization(terms) => {
-                let (clusters, periods) = by_utilization(set, allocated, &terms)?;
-                let mut plan = plan(timing, clusters, Promise::Utilization);
-                plan.add_tasks(set, allocation, &periods)?;
-                plan.add_jobs(set);
-                plan
-            }
-            PlanTerms::Certified(certificates) => {
-                let (clusters, certified) = by_certificates(set, allocated, certificates, shared)?;
+        let is_certified = |terms: &ClusterTerms| matches!(terms, ClusterTerms::Certified(_));
+        let mut plan = match (terms.iter().any(is_certified), terms.iter().all(is_certified)) {
+            (true, false) => return Err(PlanError::MixedCertificates),
+            (true, true) => {
+                let (clusters, certified) = by_certificates(set, allocated, terms, shared)?;
                 let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
                 plan.add_tasks(set, allocation, &PerId::default())?;
                 plan.add_processors();
-                plan.add_jobs(set);
-                plan.refuse_large()?;
+                plan
+            }
+            (false, _) if !shared.is_empty() => return Err(PlanError::OtherAllocation),
+            (false, _) => {
+                let (clusters, periods) = by_utilization(set, allocated, terms)?;
+                let mut plan = plan(timing, clusters, Promise::Utilization);
+                plan.add_tasks(set, allocation, &periods)?;
                 plan
             }
         };
+        plan.add_jobs(set);
+        if matches!(plan.promise, Promise::Certified(_)) {
+            plan.refuse_large()?;
+        }
         plan.refuse_names()?;
         Ok(plan)
     }
 
-    /// Sources whose jobs are too large for all their pages to be drawn at once.
     fn refuse_large(&self) -> Result<(), PlanError> {
         let pages = |source: &Source| source.read_pages.saturating_add(source.write_pages);
         match self.sources.iter().find(|source| pages(source) > MAX_REQUEST_PAGES) {
@@ -187,7 +162,6 @@ impl Plan {
         }
     }
 
-    /// Sources that are called alike.
     fn refuse_names(&self) -> Result<(), PlanError> {
         let mut names: Vec<&str> = self.sources.iter().map(|source| source.name.as_str()).collect();
         names.sort_unstable();
@@ -197,14 +171,13 @@ impl Plan {
         }
     }
 
-    /// With two page registers the command of the next read may go before a page: how long that
-    /// takes.
+    /// With two page registers the command of the next read can go before a page.
     fn command_before_a_page(&self, cluster: ClusterId) -> Span {
         let cached = matches!(&self.promise, Promise::Certified(by) if by[cluster].is_cached());
         if cached { self.timing.command() } else { Span::ZERO }
     }
 
-    /// The requests of all tasks, and where GC has `periods` (of each task), its jobs.
+    /// The requests of all tasks, and GC jobs with these `periods` of each task, if there are any.
     fn add_tasks(
         &mut self,
         set: &TaskSet,
@@ -247,37 +220,19 @@ impl Plan {
             }
             if let (Some(_), Some(period)) = (task.write, periods.get(id)) {
                 let period = period.ok_or(PlanError::OtherAllocation)?;
-                self.sources.push(Source {
-                    name: format!("{}.gc", task.name),
-                    kind: Kind::Gc,
-                    owner,
-                    cluster,
-                    read_pages: 0,
-                    write_pages: 0,
-                    releases: Releases::Periodic(period),
-                    deadline: None,
-                    jitter: Span::ZERO,
-                    access: Access::Random,
-                    bound: Some(self.device.gc_pass()),
-                });
+                let name = format!("{}.gc", task.name);
+                let source = Source::plain(name, Kind::Gc, owner, Releases::Periodic(period));
+                self.sources.push(Source { cluster, bound: Some(self.device.gc_pass()), ..source });
             }
         }
         Ok(())
     }
 
     fn add_jobs(&mut self, set: &TaskSet) {
-        self.sources.extend(set.jobs().iter().enumerate().map(|(stream, job)| Source {
-            name: job.name.clone(),
-            kind: Kind::Server,
-            owner: Owner::Stream(stream),
-            cluster: None,
-            read_pages: job.read_pages,
-            write_pages: job.write_pages,
-            releases: Releases::Arrivals(stream),
-            deadline: None,
-            jitter: Span::ZERO,
-            access: Access::Random,
-            bound: None,
+        self.sources.extend(set.jobs().iter().enumerate().map(|(stream, job)| {
+            let (name, releases) = (job.name.clone(), Releases::Arrivals(stream));
+            let source = Source::plain(name, Kind::Server, Owner::Stream(stream), releases);
+            Source { read_pages: job.read_pages, write_pages: job.write_pages, ..source }
         }));
     }
 }

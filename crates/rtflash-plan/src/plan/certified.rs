@@ -1,7 +1,7 @@
 //! The parts of a plan that follow from certificates.
 
 use rtflash_ftl::image::ImageCollection;
-use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
+use rtflash_model::{Certificate, Cluster, Collection, Device, Span, TaskSet};
 
 use super::copies::{PageOwners, SharedPages};
 use super::layout::Layout;
@@ -12,7 +12,7 @@ use super::{Certified, ClusterPlan, Owner, Plan, PlanError, Promise, Releases, S
 use crate::ids::Lpn;
 use crate::jobs::Kind;
 
-/// What a certificate that collects garbage lacks to be run by, where its tasks write or not.
+/// Why a run by this certificate is impossible, where its tasks write or not.
 fn missing(certificate: &Certificate, writes: bool) -> Option<&'static str> {
     let server = certificate.server_thousandths;
     match certificate.collection {
@@ -25,7 +25,6 @@ fn missing(certificate: &Certificate, writes: bool) -> Option<&'static str> {
     }
 }
 
-/// A cluster that is run by a certificate, where some of its tasks share pages.
 pub(super) fn cluster(
     set: &TaskSet,
     cluster: Cluster,
@@ -50,14 +49,12 @@ pub(super) fn cluster(
     missing(&certificate, writes).map_or(Ok(()), |missing| Err(fault(missing)))?;
     let room = PlanError::NoRoom { cluster: position };
     let reserve = certificate.collection.map(|collection| collection.reserve_pages);
-    let Some(layout) = Layout::certified(device, cluster.size(), reserve, certificate.placement.is_by_chip()) else {
+    let by_chip = certificate.placement.is_by_chip();
+    let Some(layout) = Layout::certified(device, cluster.size(), reserve, by_chip) else {
         return Err(room);
     };
-    let (wide, row) = match certificate.placement {
-        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => (1, cluster.size()),
-        Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
-    };
-    let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
+    let (wide, row) = if by_chip { (1, cluster.size()) } else { (cluster.size(), 1) };
+    let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * u64::from(wide);
     let owners = PageOwners::new(&cluster, shared);
     let own: Vec<Option<u64>> = owners.owning.tasks.iter().map(|&task| set.tasks()[task].data_pages).collect();
     let all = layout.logical_pages();
@@ -84,7 +81,7 @@ pub(super) fn cluster(
     Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges, changes: Vec::new(), rings: Vec::new() }))
 }
 
-/// A cluster whose tasks own zones: nothing is collected there, whatever is stated of that.
+/// Nothing is collected in zones, whatever the certificate states.
 fn of_zones(
     set: &TaskSet,
     cluster: Cluster,
@@ -126,8 +123,8 @@ impl Certified {
         self.certificate.placement.is_zoned()
     }
 
-    /// PP − v − α: pages of its reserve that are there for wear, where the device leaves GC jobs
-    /// for that (docs/analysis.md, Section 19).
+    /// PP − v − α: pages of its reserve for wear, where the device leaves GC jobs for that
+    /// (docs/analysis.md, Section 19).
     pub fn pages_for_wear(&self, cluster: &ClusterPlan, device: &Device) -> u64 {
         let chips = if self.is_stripe() { 1 } else { u64::from(cluster.layout.chips()) };
         let pages = chips * u64::from(device.pages_per_block());
@@ -151,14 +148,12 @@ impl Certified {
         self.certificate.placement.is_cached()
     }
 
-    /// Whether pages may be filled in on chips that a step leaves idle (D3). A cached superblock
-    /// has one page, or row, in its registers at a time.
+    /// Whether rule D3 fills in pages. A cached superblock has one row in its registers at a time.
     pub fn may_backfill(&self) -> bool {
         self.certificate.backfill && !self.is_cached()
     }
 
-    /// c_r and c_w, and where chips use a second page register what they take, Eq. (63), and 2 b;
-    /// `None` where that is too long.
+    /// c_r, c_w and 2 b, with a second page register by Eq. (63); `None` if one is too long.
     pub fn served_costs(&self, device: &Device, of: &ClusterPlan) -> Option<[Span; 3]> {
         if self.is_cached() {
             let b = of.page_delay.checked_add(device.bus_hold())?;
@@ -175,25 +170,16 @@ impl Certified {
 }
 
 impl Plan {
-    /// A source of GC jobs for each processor that has garbage collection.
     pub(super) fn add_processors(&mut self) {
         let Promise::Certified(certified) = &self.promise else { return };
         for ((position, cluster), of) in self.clusters.enumerate().zip(certified) {
             let Some(bound) = of.pass else { continue };
             let processors =
                 if of.is_stripe() { cluster.chips.iter().copied().map(Some).collect() } else { vec![None] };
-            self.sources.extend(processors.into_iter().map(|chip| Source {
-                name: chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc")),
-                kind: Kind::Gc,
-                owner: Owner::Cluster(position),
-                cluster: Some(position),
-                read_pages: 0,
-                write_pages: 0,
-                releases: Releases::Collected { chip },
-                deadline: None,
-                jitter: Span::ZERO,
-                access: rtflash_model::Access::Random,
-                bound: Some(bound),
+            self.sources.extend(processors.into_iter().map(|chip| {
+                let name = chip.map_or_else(|| format!("cluster{position}.gc"), |chip| format!("chip{chip}.gc"));
+                let source = Source::plain(name, Kind::Gc, Owner::Cluster(position), Releases::Collected { chip });
+                Source { cluster: Some(position), bound: Some(bound), ..source }
             }));
         }
     }

@@ -1,21 +1,21 @@
 //! Changes of a cluster's garbage collection while it runs (docs/admission.md).
 
-use rtflash_model::{Arrivals, Collection, Instant, Placement, Span};
+use rtflash_model::{Arrivals, Collection, Instant, Span};
 
 use super::steps::pass_cost;
 use super::{Plan, PlanError, Promise};
 use crate::ids::ClusterId;
 
-/// From when on a cluster's processors collect by other terms. Each makes the change for itself, at
-/// the first instant from then on at which it has nothing to do and enough free pages.
+/// Other terms by which a cluster's processors collect. Each processor changes by itself, at the
+/// first instant from then on at which it has nothing to do and enough free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionChange {
     /// The earliest instant.
     pub not_before: Instant,
     /// D_g, α, H, v and F from then on.
     pub collection: Collection,
-    /// Free pages beyond those that are pending with which a pass is left out: H, or more while the
-    /// reserve is to grow.
+    /// A pass is left out with this many free pages beyond those that are pending: H, or more while
+    /// the reserve is to grow.
     pub goal_pages: u64,
     /// GC jobs that are released beside those of R1.
     pub extra_passes: u64,
@@ -33,8 +33,8 @@ pub struct PlannedChange {
 }
 
 impl CollectionChange {
-    /// The counter of R1 when `free` pages, f, are free, past the last multiple of α: max(0, H −
-    /// f). `None` if that is α or more: the reserve is not there yet.
+    /// The counter of R1, past the last multiple of α, when f = `free`: max(0, H − f). `None` if
+    /// that is α or more: the reserve is not there yet.
     pub fn counted(&self, free: u64) -> Option<u64> {
         let missing = self.collection.reserve_pages.saturating_sub(free);
         (missing < self.collection.reclaimed_pages).then_some(missing)
@@ -42,11 +42,11 @@ impl CollectionChange {
 }
 
 impl Plan {
-    /// The plan, where the processors of a cluster with a certificate make these changes, in order.
+    /// The plan with these changes of the processors of a cluster with a certificate, in order.
     ///
     /// # Errors
-    /// [`PlanError::Certificate`] where they cannot be made: the cluster collects nothing, or has a
-    /// server that jobs without an end come to, or a change says what no certificate can.
+    /// [`PlanError::Certificate`] if they are impossible: the cluster collects nothing, has a
+    /// server for jobs without an end, or a change states what no certificate can.
     pub fn with_changes(mut self, cluster: ClusterId, changes: &[CollectionChange]) -> Result<Plan, PlanError> {
         let fault = |fault| PlanError::Certificate { cluster: cluster.index(), fault };
         let device = self.device;
@@ -60,10 +60,7 @@ impl Plan {
         if by.certificate.server_thousandths > 0 && endless {
             return Err(fault("has a server, and may never be idle"));
         }
-        let wide = match by.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe | Placement::Zoned => 1,
-            Placement::Superblock | Placement::CachedSuperblock => u64::from(of.layout.chips()),
-        };
+        let wide = u64::from(by.width(of.layout.chips()));
         let spare = u64::from(of.layout.pages_per_chip() - of.layout.logical_per_chip()) * wide;
         by.changes.clear();
         for &change in changes {

@@ -18,8 +18,8 @@ pub struct DrawnAs {
     pub skipped: u64,
 }
 
-/// A task of a cluster with a certificate that reads and writes the logical pages of another one
-/// there, and has none of its own.
+/// A task that uses the logical pages of another one in its cluster, with a certificate, and has
+/// none of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedPages {
     /// The cluster.
@@ -30,23 +30,21 @@ pub struct SharedPages {
     pub whose: TaskId,
 }
 
-/// Who owns pages of a cluster, and whose the others use.
 pub(super) struct PageOwners<'a> {
-    /// The cluster with the tasks alone that own pages.
+    /// The cluster with those of its tasks that own pages.
     pub(super) owning: Cluster,
     tasks: &'a [TaskId],
     shared: &'a [SharedPages],
 }
 
 impl<'a> PageOwners<'a> {
-    /// Of this cluster, where these tasks of it share pages.
     pub(super) fn new(cluster: &'a Cluster, shared: &'a [SharedPages]) -> PageOwners<'a> {
         let owns = |task: &TaskId| !shared.iter().any(|of| of.task == *task);
         let tasks = cluster.tasks.iter().copied().filter(owns).collect();
         PageOwners { owning: Cluster { chips: cluster.chips.clone(), tasks }, tasks: &cluster.tasks, shared }
     }
 
-    /// The pages of each task, from those of the owners, and job streams behind them.
+    /// The pages of each task, and of job streams behind them, from those of the owners.
     pub(super) fn pages_of_all(&self, owned: &[Range<Lpn>]) -> Result<Vec<Range<Lpn>>, PlanError> {
         let (own, jobs) = owned.split_at(self.owning.tasks.len());
         let of = |task: &TaskId| {
@@ -57,7 +55,7 @@ impl<'a> PageOwners<'a> {
         self.tasks.iter().map(of).chain(jobs.iter().cloned().map(Ok)).collect()
     }
 
-    /// The zones of each task, from those of the owners: who shares pages owns none.
+    /// The zones of each task, from those of the owners: a task that shares pages owns none.
     pub(super) fn rings_of_all(&self, owned: Vec<ZoneRing>) -> Vec<ZoneRing> {
         let (mut owned, mut after) = (owned.into_iter(), (BlockId(0), Lpn(0)));
         let ring = |task: &TaskId| match self.owning.tasks.binary_search(task).ok().and_then(|_| owned.next()) {
@@ -70,7 +68,6 @@ impl<'a> PageOwners<'a> {
         self.tasks.iter().map(ring).collect()
     }
 
-    /// Whether some of those that own no pages write.
     pub(super) fn others_write(&self, set: &TaskSet) -> bool {
         let writes = |of: &SharedPages| set.tasks().get(of.task).is_none_or(|task| task.write.is_some());
         self.shared.iter().any(writes)
@@ -78,13 +75,11 @@ impl<'a> PageOwners<'a> {
 }
 
 impl Plan {
-    /// The plan, where the writes of a task draw the addresses of another's, from that one's
-    /// request of this number on: its mirror at another place. Where addresses are drawn by where
-    /// pages are, they are not the same.
+    /// The plan, with a task whose writes draw the addresses of another's, from that one's request
+    /// of this number on: its mirror at another place. Addresses drawn by places of pages differ.
     ///
     /// # Errors
-    /// Where one of them does not write, and where the mirror owns zones, which are written from
-    /// their start.
+    /// If one of them does not write, or the mirror owns zones, which are written from their start.
     pub fn with_mirror(mut self, mirror: TaskId, of: TaskId, skipped: u64) -> Result<Plan, PlanError> {
         let writes = |task| {
             let is =

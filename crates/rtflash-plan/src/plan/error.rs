@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::layout::TooFewBlocks;
 use super::{MAX_PAGES, MAX_REQUEST_PAGES};
 
 /// Why an allocation cannot be run.
@@ -12,21 +11,24 @@ pub enum PlanError {
     TooFewBlocks {
         /// The cluster, by position.
         cluster: usize,
-        /// What is missing.
-        missing: TooFewBlocks,
+        /// Blocks on a chip that the reserve takes.
+        reserve_blocks: u64,
+        /// Blocks on a chip.
+        blocks: u32,
+        /// Tasks and job streams that need a logical page each.
+        owners: usize,
     },
     /// The device has more pages than can be simulated, [`MAX_PAGES`].
     TooManyPages(u64),
-    /// Under certificates, a request or job has more pages than can be simulated,
-    /// [`MAX_REQUEST_PAGES`].
+    /// Under certificates, a request or job has more than [`MAX_REQUEST_PAGES`] pages.
     LargeRequest {
         /// Whose jobs they are.
         source: String,
         /// The pages of each.
         pages: u64,
     },
-    /// Two sources of jobs have this name: a job stream is called like a task with `.read`,
-    /// `.write` or `.gc` behind it.
+    /// Two sources have this name: a job stream is called like a task with `.read`, `.write` or
+    /// `.gc`.
     SameName(String),
     /// Some clusters have a certificate, and others have none.
     MixedCertificates,
@@ -37,8 +39,7 @@ pub enum PlanError {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// Under its certificate a cluster has no room for a page of each task and the free pages kept
-    /// in reserve.
+    /// Under its certificate a cluster has no room for its reserve and a page of each task.
     NoRoom {
         /// The cluster, by position.
         cluster: usize,
@@ -50,23 +51,25 @@ pub enum PlanError {
         /// Job streams.
         streams: usize,
     },
-    /// Without certificates, a request has a deadline before the end of its period, or a release
-    /// jitter.
+    /// Without certificates, a request has a jitter, or a deadline before the end of its period.
     NotImplicit {
         /// The task that it belongs to, by name.
         task: String,
     },
     /// Without certificates, the device has commands that use the bus.
     Commands,
-    /// The terms do not belong to this allocation: there are more or fewer of them than clusters or
-    /// tasks.
+    /// The terms are not as many as this allocation's clusters or tasks.
     OtherAllocation,
 }
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlanError::TooFewBlocks { cluster, missing } => write!(f, "cluster {cluster}: {missing}"),
+            PlanError::TooFewBlocks { cluster, reserve_blocks, blocks, owners } => write!(
+                f,
+                "cluster {cluster}: too few blocks: the reserve takes {reserve_blocks} on each chip, and what is left \
+                 of {blocks} does not hold a page for each of {owners} tasks and jobs"
+            ),
             PlanError::TooManyPages(pages) => {
                 write!(f, "a device of {pages} pages is too large to be simulated: {MAX_PAGES} pages is the limit")
             }

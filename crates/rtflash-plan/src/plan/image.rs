@@ -4,8 +4,8 @@ use std::fmt;
 
 use rtflash_ftl::RequestOrder;
 use rtflash_ftl::image::{
-    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts, ImageRing,
-    ImageServer, ImageSource,
+    ClusterParts, Image, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts, ImageRing, ImageServer,
+    ImageSource,
 };
 use rtflash_model::{Access, Device, Placement, Span};
 
@@ -43,41 +43,18 @@ impl fmt::Display for NoImage {
 
 impl std::error::Error for NoImage {}
 
-/// A cluster's lists, which an image is made from.
+/// The lists that a cluster of an image borrows.
 struct ClusterLists {
-    organisation: ImageOrganisation,
-    suspends_erases: bool,
-    backfills: bool,
-    cached: bool,
     chips: Vec<u32>,
-    logical_per_chip: u32,
-    collection: Option<ImageCollection>,
-    server: Option<ImageServer>,
     rings: Vec<ImageRing>,
 }
 
-/// Jobs of a stream that may wait in a cluster, and pages that one of them may have: larger ones
-/// are several.
+/// The most jobs of a stream that wait in a cluster, and their most pages: larger ones are several.
 const WAITING_JOBS: u32 = 8;
 const MOST_JOB_PAGES: u64 = 1_024;
 
 impl ClusterLists {
-    fn of(
-        device: &Device,
-        number: ClusterId,
-        of: &ClusterPlan,
-        by: &Certified,
-        backfill: bool,
-    ) -> Result<ClusterLists, NoImage> {
-        let organisation = match by.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe => ImageOrganisation::Stripe,
-            Placement::Zoned => ImageOrganisation::Zoned,
-            Placement::Superblock | Placement::CachedSuperblock => ImageOrganisation::Superblock,
-        };
-        if !by.changes.is_empty() {
-            return Err(NoImage::Changes(number));
-        }
-        let collection = by.collection(of, device);
+    fn of(of: &ClusterPlan, by: &Certified) -> ClusterLists {
         let rings = by.rings.iter().map(|ring| ImageRing {
             first_block: ring.blocks.start.0,
             blocks: ring.zones(),
@@ -85,56 +62,50 @@ impl ClusterLists {
             page_count: ring.pages.end.0 - ring.pages.start.0,
             writes: ring.writes,
         });
-        Ok(ClusterLists {
+        ClusterLists { chips: of.chips.iter().map(|chip| chip.0).collect(), rings: rings.collect() }
+    }
+
+    fn parts(&self, device: &Device, of: &ClusterPlan, by: &Certified, backfill: bool) -> ClusterParts<'_> {
+        let organisation = match by.certificate.placement {
+            Placement::Stripe | Placement::CachedStripe => ImageOrganisation::Stripe,
+            Placement::Zoned => ImageOrganisation::Zoned,
+            Placement::Superblock | Placement::CachedSuperblock => ImageOrganisation::Superblock,
+        };
+        ClusterParts {
             organisation,
             suspends_erases: by.certificate.suspends_erases(device),
             backfills: backfill && by.may_backfill() && organisation == ImageOrganisation::Superblock,
             cached: by.is_cached(),
-            chips: of.chips.iter().map(|chip| chip.0).collect(),
-            logical_per_chip: of.layout.logical_per_chip(),
-            collection,
-            server: server(device, of, by),
-            rings: rings.collect(),
-        })
-    }
-
-    fn parts(&self) -> ClusterParts<'_> {
-        ClusterParts {
-            organisation: self.organisation,
-            suspends_erases: self.suspends_erases,
-            backfills: self.backfills,
-            cached: self.cached,
             chips: &self.chips,
-            logical_per_chip: self.logical_per_chip,
-            collection: self.collection,
-            server: self.server,
+            logical_per_chip: of.layout.logical_per_chip(),
+            collection: by.collection(of, device),
+            server: server(device, of, by),
             rings: &self.rings,
         }
     }
 }
 
 impl Plan {
-    /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
-    /// all requests of tasks; and where a certificate has a server, the streams of jobs, of which a
-    /// few may wait in each cluster. `backfill`: chips that a step leaves idle are made use of
-    /// where certificates allow that (rule D3). What they promise to tasks is no less without.
-    ///
-    /// # Errors
-    /// Where the plan asks for what firmware does not do: see [`NoImage`].
+    /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, the
+    /// requests of tasks, and the streams of jobs if a certificate has a server; or what firmware
+    /// does not do. `backfill`: chips that a step leaves idle are used where certificates allow it
+    /// (rule D3), which no guarantee needs.
     pub fn image(&self, backfill: bool) -> Result<Vec<u8>, NoImage> {
         let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
-        let clusters = self.clusters.enumerate().zip(certified);
-        let lists: Vec<ClusterLists> = clusters
-            .map(|((number, of), by)| ClusterLists::of(&self.device, number, of, by, backfill))
-            .collect::<Result<_, _>>()?;
+        if let Some((changing, _)) = certified.enumerate().find(|(_, by)| !by.changes.is_empty()) {
+            return Err(NoImage::Changes(changing));
+        }
+        let clusters = || self.clusters.iter().zip(certified);
+        let lists: Vec<ClusterLists> = clusters().map(|(of, by)| ClusterLists::of(of, by)).collect();
+        let parts = lists.iter().zip(clusters());
+        let parts: Vec<_> = parts.map(|(lists, (of, by))| lists.parts(&self.device, of, by, backfill)).collect();
         let mut sources = Vec::new();
         for (number, of) in self.sources.enumerate() {
             if matches!(of.kind, Kind::Read | Kind::Write) {
                 sources.push(self.image_source(number, of, certified).ok_or(NoImage::TooLarge(number))?);
             }
         }
-        let parts: Vec<ClusterParts<'_>> = lists.iter().map(ClusterLists::parts).collect();
-        let jobs = self.image_jobs(certified, &lists);
+        let jobs = self.image_jobs(certified, &parts);
         let parts = ImageParts { device: self.image_device(), clusters: &parts, sources: &sources, jobs: &jobs };
         let mut bytes = vec![0; parts.encoded_len().ok_or(NoImage::Unsound(ImageError::Length))?];
         parts.encode(&mut bytes).ok_or(NoImage::Unsound(ImageError::Length))?;
@@ -142,18 +113,18 @@ impl Plan {
         Ok(bytes)
     }
 
-    /// Each stream of jobs in each cluster with a server.
-    fn image_jobs(&self, certified: &PerId<ClusterId, Certified>, lists: &[ClusterLists]) -> Vec<ImageJobs> {
+    fn image_jobs(&self, certified: &PerId<ClusterId, Certified>, parts: &[ClusterParts<'_>]) -> Vec<ImageJobs> {
         let mut all = Vec::new();
         for (number, of) in self.sources.enumerate() {
             let Some(stream) = of.stream() else { continue };
             let pages = of.read_pages.saturating_add(of.write_pages).min(MOST_JOB_PAGES);
             let pages = u32::try_from(pages).expect("no more than that");
-            for (cluster, _) in self.clusters.enumerate().zip(lists).filter(|(_, list)| list.server.is_some()) {
-                let range = &certified[cluster.0].ranges[cluster.1.tasks.len() + stream];
+            let served = self.clusters.enumerate().zip(parts).filter(|(_, parts)| parts.server.is_some());
+            for ((cluster, planned), _) in served {
+                let range = &certified[cluster].ranges[planned.tasks.len() + stream];
                 all.push(ImageJobs {
                     number: number.0,
-                    cluster: cluster.0.0,
+                    cluster: cluster.0,
                     pages,
                     waiting: WAITING_JOBS,
                     first_page: range.start.0,
@@ -214,8 +185,7 @@ impl Plan {
     }
 }
 
-/// The server of each processor of a cluster, with what it counts.
-fn server(device: &Device, of: &ClusterPlan, by: &Certified) -> Option<ImageServer> {
+pub(crate) fn server(device: &Device, of: &ClusterPlan, by: &Certified) -> Option<ImageServer> {
     by.certificate.collection.filter(|_| by.certificate.server_thousandths > 0)?;
     let [read_ns, program_ns, turn_ns] = by.served_costs(device, of)?.map(Span::as_ns);
     let (thousandths, pass_ns) = (by.certificate.server_thousandths, by.pass?.as_ns());

@@ -17,15 +17,14 @@ use std::ops::Range;
 use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
 pub use changes::{CollectionChange, PlannedChange};
-pub use copies::DrawnAs;
-pub use copies::SharedPages;
+pub use copies::{DrawnAs, SharedPages};
 pub use error::PlanError;
 pub use image::NoImage;
-pub use layout::{Layout, TooFewBlocks};
+pub(crate) use image::server;
+pub use layout::Layout;
 pub use steps::{StepSpans, behind_a_page};
 pub use timing::{Period, Timing};
-pub use zones::ZoneRing;
-pub use zones::ring_of;
+pub use zones::{ZoneRing, ring_of};
 
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::jobs::{JobId, Kind};
@@ -37,8 +36,7 @@ pub enum ClusterTerms {
     Utilization {
         /// D(s): what the analysis charges a page for waiting.
         page_delay: Span,
-        /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
-        /// that does not write.
+        /// T^g of each of the cluster's tasks, in order; `None` for a task that does not write.
         gc_periods: Vec<Option<Period>>,
     },
     /// A demand test accepted it, with this certificate.
@@ -72,17 +70,17 @@ pub struct Certified {
 /// When the jobs of a source are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// Jobs arrive nominally every period, or later as the [`Options`](crate::Options) say.
-    /// Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the
-    /// nominal arrival. GC job k is released k periods behind the nominal arrival of its task's
+    /// Jobs arrive nominally every period, or later as the [`Options`](crate::Options) state.
+    /// Requests are released up to [`Source::jitter`] later, and due [`Source::deadline`] after the
+    /// nominal arrival. GC job k is released k periods after the nominal arrival of its task's
     /// first write request, and due a period later.
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
     /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
     Handed,
-    /// GC under a certificate: one job for each α pages that arrive to be written to this chip of
-    /// the device, or to the whole cluster where it is `None`.
+    /// GC under a certificate: a job for each α pages that arrive to be written to this chip of the
+    /// device; to the whole cluster if it is `None`.
     Collected {
         /// The chip, in a stripe.
         chip: Option<ChipId>,
@@ -100,8 +98,7 @@ pub enum Owner {
     Cluster(ClusterId),
 }
 
-/// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of
-/// jobs that are not real-time.
+/// A source of jobs: a task's reads, writes or garbage collection, or a job stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// What its jobs are called, before `#` and the number: `camera.read`, `camera.gc`, `log`.
@@ -120,8 +117,7 @@ pub struct Source {
     pub releases: Releases,
     /// D of a task's requests, counted from their nominal arrival; `None` for other jobs.
     pub deadline: Option<Span>,
-    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero
-    /// for other jobs.
+    /// J of a task's requests, from nominal arrival to release; zero for other jobs.
     pub jitter: Span,
     /// Which pages of its owner's range a request takes; it counts under a certificate alone.
     pub access: Access,
@@ -130,6 +126,13 @@ pub struct Source {
 }
 
 impl Source {
+    /// The base of all sources: nowhere, without pages, deadline or bound.
+    fn plain(name: String, kind: Kind, owner: Owner, releases: Releases) -> Source {
+        let (cluster, read_pages, write_pages, deadline) = (None, 0, 0, None);
+        let (jitter, access, bound) = (Span::ZERO, Access::Random, None);
+        Source { name, kind, owner, cluster, read_pages, write_pages, releases, deadline, jitter, access, bound }
+    }
+
     /// The task whose requests or garbage collection these are.
     pub fn task(&self) -> Option<TaskId> {
         match self.owner {
@@ -195,13 +198,12 @@ pub struct Plan {
 /// Pages that a device may have to be run: each takes some ten bytes of memory.
 pub const MAX_PAGES: u64 = 1 << 30;
 
-/// Pages that a request or job may have to be run under certificates: all of them are drawn at its
-/// release.
+/// The most pages of a request or job under certificates: all are drawn at its release.
 pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
 
 impl Plan {
-    /// The plan for a host: jobs of its streams come when the host hands them over, with pages of
-    /// their own. In a run without a host none comes.
+    /// The plan for a host, which hands over jobs of its streams, with pages of their own. In a run
+    /// without a host none comes.
     #[must_use]
     pub fn for_host(mut self) -> Plan {
         for source in self.sources.iter_mut() {
@@ -227,8 +229,8 @@ impl Plan {
         &self.promise
     }
 
-    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
-    /// certificates then the GC of each processor, then the job streams.
+    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist; under
+    /// certificates then the GC of each processor; then the job streams.
     pub fn sources(&self) -> &PerId<SourceId, Source> {
         &self.sources
     }
@@ -249,8 +251,7 @@ impl Plan {
         range.end.0 - range.start.0
     }
 
-    /// The logical pages of its cluster that a source of requests reads or writes; none for other
-    /// sources.
+    /// The logical pages of its cluster that a source of requests uses; none for other sources.
     pub fn range(&self, source: &Source) -> Range<Lpn> {
         let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
         let of = &self.clusters[cluster];

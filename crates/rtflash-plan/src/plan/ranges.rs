@@ -7,16 +7,15 @@ use rtflash_model::{Cluster, Placement, TaskSet, capped};
 use super::Data;
 use crate::ids::Lpn;
 
-/// What the tasks of a cluster declare to keep on it, placed like this.
 pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
     let space = set.space(&cluster.tasks, cluster.size(), placement);
     // What is said of more than 64 bits hold: they do not fit.
     space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
 }
 
-/// Who keeps how many pages: `declared` where that is known, else an equal share of what is left.
-/// In whole rows of `row` pages: consecutive pages of a stripe are then on different chips
-/// everywhere. `None` where they do not fit into `room` pages, or one would keep none.
+/// The pages of each owner: those declared, else an equal share of the rest, in whole rows of `row`
+/// pages, so that consecutive pages of a stripe are on different chips. `None` if they do not fit
+/// into `room` pages, or an owner gets none.
 pub fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<Lpn>>> {
     let row = u64::from(row.max(1));
     let mut left = room / row;

@@ -34,8 +34,8 @@ impl StepSpans {
     }
 }
 
-/// What a page that is read takes of an array with two page registers, the page before it on the
-/// bus meanwhile, where each request waits for `wait`; `None` where that is too long.
+/// The time of a page read in an array with two page registers, while the page before it is on the
+/// bus and each request waits for `wait`; `None` if that is too long.
 pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
     if device.has_commands() {
         let longest = device.page_read().max(device.page_transfer());
@@ -44,23 +44,23 @@ pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
     Some(device.page_read().max(wait.checked_add(device.page_transfer())?))
 }
 
-/// (m_c − 1)·t_b: a request for the bus waits for one of each other chip that there is on its
-/// channel. m_c is that of the fullest of the cluster's channels.
+/// (m_c − 1)·t_b, where m_c is that of the fullest of the cluster's channels: a request for the bus
+/// waits for one of each other chip on its channel.
 pub(super) fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
     let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip.0))).max();
     let others = fullest.expect("a cluster has chips") - 1;
     transfers(device, others)
 }
 
-/// The time that one request of each of this number of chips of a channel holds the bus, at most.
+/// The longest time that one request of each of this number of chips holds the bus.
 pub(super) fn transfers(device: &Device, chips: u32) -> Span {
     let all = device.bus_hold().checked_mul(chips.into());
     all.expect("a transfer of each chip of a channel is checked with the device")
 }
 
 /// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, ⌈v/s⌉ rows
-/// and t_e, where pages that are read on one channel at once wait for each other; with commands,
-/// each copy and the erase have that of Section 2.10 on top.
+/// and t_e, where pages read on one channel at once wait for each other; with commands, each copy
+/// and the erase have that of Section 2.10 on top.
 pub(super) fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {

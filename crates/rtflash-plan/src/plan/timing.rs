@@ -12,8 +12,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The device's own times: a page is transferred behind its read and before its program, and
-    /// each operation begins with its command.
+    /// The device's own times. An operation begins with its command; a page is transferred behind
+    /// its read and before its program.
     pub fn of_device(device: &Device) -> Timing {
         let (transfer, command) = (device.page_transfer(), device.command());
         let with_transfer = |span: Span| span.saturating_add(device.bus_hold());
@@ -22,7 +22,7 @@ impl Timing {
     }
 
     /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None`
-    /// where the transfer is longer than one of them.
+    /// if the transfer is longer.
     pub fn new(read: Span, program: Span, transfer: Span) -> Option<Timing> {
         (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer, command: Span::ZERO })
     }
@@ -71,8 +71,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// The period `numerator`/`denominator` ns; `None` below one nanosecond and where one of the
-    /// two does not fit into 120 bits.
+    /// `numerator`/`denominator` ns; `None` below 1 ns, or if one of them exceeds 120 bits.
     pub fn new(numerator: u128, denominator: u128) -> Option<Period> {
         let fits = |number: u128| number > 0 && number < 1 << 120;
         (fits(numerator) && fits(denominator) && numerator >= denominator).then_some(Period { numerator, denominator })
@@ -83,8 +82,8 @@ impl Period {
         self.multiple(k).map_or(Instant::END, |(whole, _)| instant(whole))
     }
 
-    /// The deadline of the k-th job: k + 1 times the period, rounded up. So rounding never asks for
-    /// more than the period does.
+    /// The deadline of the k-th job: k + 1 times the period, rounded up, so that it is never too
+    /// early.
     pub fn deadline(self, k: u64) -> Instant {
         self.multiple(k.saturating_add(1)).map_or(Instant::END, |(whole, rest)| instant(whole + u128::from(rest > 0)))
     }

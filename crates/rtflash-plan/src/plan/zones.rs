@@ -9,14 +9,13 @@ use super::{Plan, PlanError, Promise, StepSpans};
 use crate::ids::{BlockId, ClusterId, Lpn};
 use crate::jobs::Kind;
 
-/// The zones of a task: a zone is the block of one number on every chip of the cluster. What writes
-/// there goes round in them. Who reads the pages of another task owns none.
+/// The zones of a task, in which its writes go round: a zone is the block of one number on every
+/// chip of the cluster. A task that reads the pages of another one owns none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneRing {
     /// Numbers of its blocks.
     pub blocks: Range<BlockId>,
-    /// The logical pages that are kept there: the first one is the first of the first zone where
-    /// the ring has just begun.
+    /// The logical pages that are kept there; the first one begins the first zone of a new ring.
     pub pages: Range<Lpn>,
     /// Whether its task writes.
     pub writes: bool,
@@ -29,9 +28,8 @@ impl ZoneRing {
     }
 }
 
-/// The zones of each task of a cluster: those that its data fill and one more if it writes, and for
-/// those that declare nothing equal shares of what is left. Where they do not fit, all have equal
-/// shares.
+/// The zones of each task of a cluster: those that its data fill and one more if it writes; tasks
+/// that declare nothing share the rest equally. If that does not fit, all have equal shares.
 pub(super) fn rings(
     set: &TaskSet,
     cluster: &Cluster,
@@ -65,8 +63,7 @@ pub(super) fn rings(
     Ok(tasks().zip(found).zip(writes).map(ring).collect())
 }
 
-/// How many zones each of these owns, with equal shares of what is left for those that do not say;
-/// `None` where they do not fit, or one would keep nothing.
+/// How many zones each task owns; `None` if they do not fit, or a task would keep nothing.
 fn divided(blocks: u64, declared: &[Option<u64>], writes: &[bool]) -> Option<Vec<u64>> {
     let left = declared.iter().flatten().try_fold(blocks, |left, &zones| left.checked_sub(zones))?;
     let sharers = declared.iter().filter(|zones| zones.is_none()).count() as u64;
@@ -82,8 +79,7 @@ fn divided(blocks: u64, declared: &[Option<u64>], writes: &[bool]) -> Option<Vec
 }
 
 impl Plan {
-    /// The longest time of the resets of a request of this kind and number of pages; none if its
-    /// cluster's tasks own no zones. `None` if that is too long.
+    /// The longest time of a request's resets, zero without zones; `None` if that is too long.
     pub(super) fn resets(&self, cluster: ClusterId, kind: Kind, pages: u64) -> Option<Span> {
         let Promise::Certified(certified) = &self.promise else { return Some(Span::ZERO) };
         if kind != Kind::Write || !certified[cluster].is_zoned() {

@@ -17,26 +17,20 @@ const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset` o
 /// Thousandths in the whole.
 const WHOLE: u64 = 1_000;
 
-/// Reads a release pattern for a task set. It has an entry for each task, by name, and in it one
-/// for each of its requests: an offset, or an object with `offset` or `releases`, and perhaps
-/// `gaps`, `pages` and `lengths`: see [`RequestPattern`].
-///
-/// # Errors
-/// All that is wrong with it.
+/// Reads a release pattern for a task set, or finds all that is wrong with it. It has an entry for
+/// each task, by name, and in it one for each of its requests: an offset, or an object with
+/// `offset` or `releases`, and perhaps `gaps`, `pages` and `lengths`: see [`RequestPattern`].
 pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, true)
 }
 
-/// A pattern that may leave anything out: tasks, requests, offsets. What is not stated is as
-/// [`Options`](crate::Options) say.
-///
-/// # Errors
-/// All that is wrong with it.
+/// As [`read_release_pattern`], for a pattern that can leave out tasks, requests, offsets: these
+/// are as [`Options`](crate::Options) state.
 pub fn read_partial_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, false)
 }
 
-/// `all`: whether each request has to have an offset.
+/// `all`: each request must have an offset.
 fn open(text: &str, set: &TaskSet, all: bool) -> Result<ReleasePattern, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_PATTERN)?;
     let pattern = read(&mut reader, root, set, all);
@@ -68,7 +62,6 @@ fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet, all: bool) ->
     pattern
 }
 
-/// What is stated of a task.
 fn task<'t>(
     reader: &mut Reader<'t>,
     raw: &'t str,
@@ -98,7 +91,7 @@ fn task<'t>(
     }
 }
 
-/// What is stated of a request: an offset alone, or more.
+/// An offset alone, or an object.
 fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, all: bool) -> Option<RequestPattern> {
     match JsonKind::of(raw) {
         JsonKind::Object => {}
@@ -152,7 +145,6 @@ fn of_request<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, all:
     Some(stated)
 }
 
-/// Times of releases, none before the one before.
 fn releases<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Vec<Instant> {
     let mut releases: Vec<Instant> = Vec::new();
     reader.list(raw, place, "an array of times, such as [\"0ms\", \"3ms\"]", |reader, raw, place| {

@@ -1,65 +1,66 @@
-//! The content of the device when a run begins.
+//! The content of a chip when a run without certificates begins, and what other starts share.
 
 use rtflash_model::random::Stream;
 
-use crate::ids::NO_LPN;
-use crate::ids::{ColumnId, Lpn, PageId, PerId};
+use crate::ids::{ColumnId, Lpn, NO_LPN, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
 
-/// One chip as the run finds it. Blocks below `full_blocks` are full (closed); the others are
-/// erased.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgedChip {
-    /// Blocks with all pages programmed: the first ones of the chip.
-    pub full_blocks: u32,
-    /// Which logical page each page of the full blocks holds, block after block; [`NO_LPN`] where
-    /// what it held is stale.
-    pub lpns: PerId<PageId, Lpn>,
-}
-
-/// The content of a chip, by position in its cluster. Logical page l starts on chip l mod s,
-/// whatever the aging.
+/// The programmed pages of a chip when a run begins, block after block, by the chip's position in
+/// its cluster: these blocks are full, and the others erased. A page holds a logical page of the
+/// cluster, or [`NO_LPN`] if its content is stale. Logical page l starts on chip l mod s.
 ///
-/// `stream` is drawn from by [`Aging::Random`] alone.
-pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut Stream) -> AgedChip {
+/// [`Aging::Random`] alone draws from `stream`.
+pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut Stream) -> PerId<PageId, Lpn> {
     let (logical, pages) = (layout.logical_per_chip(), layout.pages());
     let lpn = |nth: u32| Lpn(nth * layout.chips() + position.0);
-    match aging {
-        Aging::Fresh => {
-            let full_blocks = logical.div_ceil(pages);
-            // The last block is padded with pages that are stale from the start: no block is half
-            // written.
-            let stale = logical..full_blocks * pages;
-            let lpns = (0..logical).map(lpn).chain(stale.map(|_| NO_LPN)).collect();
-            AgedChip { full_blocks, lpns }
-        }
-        Aging::Worst => {
-            // Logical pages go round the blocks, so that every block has its share of every task's
-            // pages.
-            let blocks = layout.data_blocks();
-            // With room for the others, which are free: the list is the chip's from then on.
-            let mut lpns = Vec::with_capacity(PageId(layout.blocks() * pages).index());
-            for block in 0..blocks {
-                let valid = round_robin(logical, blocks, block);
-                lpns.extend((0..valid).map(|place| lpn(place * blocks + block)));
-                lpns.resize(PageId((block + 1) * pages).index(), NO_LPN);
-            }
-            AgedChip { full_blocks: blocks, lpns: lpns.into() }
-        }
-        Aging::Random => {
-            let blocks = layout.data_blocks();
-            let stale = logical..blocks * pages;
-            let mut lpns: PerId<PageId, Lpn> = (0..logical).map(lpn).chain(stale.map(|_| NO_LPN)).collect();
-            shuffle(&mut lpns, PageId(blocks * pages), stream);
-            AgedChip { full_blocks: blocks, lpns }
-        }
+    let blocks = match aging {
+        Aging::Fresh => logical.div_ceil(pages),
+        Aging::Worst | Aging::Random => layout.data_blocks(),
+    };
+    if aging == Aging::Worst {
+        return worst_pages(layout, 1, blocks * pages, lpn);
     }
+    let stale = logical..blocks * pages;
+    let mut lpns: PerId<PageId, Lpn> = (0..logical).map(lpn).chain(stale.map(|_| NO_LPN)).collect();
+    if aging == Aging::Random {
+        shuffle(&mut lpns, PageId(blocks * pages), stream);
+    }
+    lpns
 }
 
-/// How many of the numbers below `count` a block gets, where they go round `blocks` blocks.
-pub(super) fn round_robin(count: u32, blocks: u32, block: u32) -> u32 {
-    count / blocks + u32::from(block < count % blocks)
+/// The pages of `width` chips with [`Aging::Worst`], the first `programmed` ones; `lpn` numbers the
+/// logical pages. They go round the closed blocks, so that every block has its share of every
+/// task's pages; the open block has those that the others cannot hold.
+pub(super) fn worst_pages(
+    layout: &Layout,
+    width: u32,
+    programmed: u32,
+    lpn: impl Fn(u32) -> Lpn,
+) -> PerId<PageId, Lpn> {
+    let (pages, mapped) = (layout.pages(), layout.logical_per_chip() * width);
+    let block_pages = width * pages;
+    let blocks = programmed / block_pages;
+    let inside = mapped.min(blocks * block_pages);
+    // With room for the free pages: the list is the processor's from then on.
+    let all = (layout.blocks() + layout.spare_blocks()) * block_pages;
+    let mut lpns = Vec::with_capacity(PageId(all).index());
+    lpns.resize(PageId(programmed).index(), NO_LPN);
+    for (block, held) in (0..blocks).zip(lpns.chunks_mut(PageId(block_pages).index())) {
+        let valid = inside / blocks + u32::from(block < inside % blocks);
+        // Chips of a superblock are filled one after the other, so that a pass reads as often as
+        // can be.
+        for chip in 0..width {
+            let of_chip = held.iter_mut().skip(PageId(chip).index()).step_by(PageId(width).index());
+            for (page, place) in of_chip.zip((chip * pages).min(valid)..((chip + 1) * pages).min(valid)) {
+                *page = lpn(place * blocks + block);
+            }
+        }
+    }
+    for (page, nth) in lpns.iter_mut().skip(PageId(blocks * block_pages).index()).zip(inside..mapped) {
+        *page = lpn(nth);
+    }
+    lpns.into()
 }
 
 /// Shuffles the pages before `end` (Fisher and Yates).

@@ -94,10 +94,10 @@ impl<O: Observer> Core<O> {
         channel: ChannelId,
         now: Instant,
     ) -> Instant {
-        let bus = self.lengths.moves(operation, channel, now);
-        self.channels.hold(channel, bus.end);
+        let transfer = self.lengths.moves(operation, channel, now);
+        self.channels.hold(channel, transfer.end);
         self.observer.close(ticket, operation.end);
-        self.observer.push(Record::Transfer(operation.transfer(&bus)));
+        self.observer.push(Record::Transfer(transfer));
         operation.end
     }
 

@@ -3,7 +3,7 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{ChipId, Device, Instant, PerId, Span};
 use rtflash_plan::{ChannelId, Options, Plan, SourceId, Times};
-use rtflash_trace::{Action, JobId, OnBus, Operation};
+use rtflash_trace::{Action, JobId, Operation, Transfer};
 
 /// A time of at most `max`, which may be `shorter` than that.
 #[derive(Debug, Clone, Copy)]
@@ -117,8 +117,8 @@ impl Lengths {
     /// The page of an operation is moved over the bus of this channel from now on: says when the
     /// operation ends, and gives the time on the bus, in which the command of a program is.
     #[inline]
-    pub(crate) fn moves(&self, operation: &mut Operation, channel: ChannelId, now: Instant) -> OnBus {
-        let Operation { chip, job, .. } = *operation;
+    pub(crate) fn moves(&self, operation: &mut Operation, channel: ChannelId, now: Instant) -> Transfer {
+        let Operation { cluster, chip, job, kind, .. } = *operation;
         let program = operation.action == Action::Program;
         let mut over = now.saturating_add(self.transfer(job, channel, now));
         operation.end = over;
@@ -126,7 +126,7 @@ impl Lengths {
             over = over.saturating_add(self.command);
             operation.end = over.saturating_add(self.programming(job, chip, over));
         }
-        OnBus { channel, start: now, end: over }
+        Transfer { start: now, end: over, channel, cluster, chip, job, kind }
     }
 
     #[inline(always)]

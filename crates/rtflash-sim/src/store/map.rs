@@ -38,7 +38,7 @@ impl PageMap {
         let mut chips = PerId::default();
         for (&chip, position) in cluster.chips.iter().zip((0..).map(ColumnId)) {
             let mut random = Random::numbered(options.seed, b"aging\0\0\0", chip.into());
-            let lpns = aged_chip(layout, options.aging, position, &mut random).lpns;
+            let lpns = aged_chip(layout, options.aging, position, &mut random);
             let held = (position.0 * pages_per_chip..).zip(&lpns);
             for (place, &lpn) in held.filter(|&(_, &lpn)| lpn != NO_LPN) {
                 places[lpn] = place;

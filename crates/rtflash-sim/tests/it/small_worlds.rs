@@ -11,7 +11,7 @@ use rtflash_plan::{
 use rtflash_trace::Record;
 
 use crate::cases::cases;
-use crate::common::{ALWAYS_HOLD, World, judged};
+use crate::common::{ALWAYS_HOLD, World, is_event, judged};
 use crate::worlds::{engine, gc_period};
 
 const READ: u64 = 2;
@@ -177,7 +177,7 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                     let records = engine(&world);
                     // The twin is slow: it has a look at every fourth world.
                     if all.is_multiple_of(4) || way == 3 {
-                        let events: Vec<Record> = records.iter().copied().filter(Record::is_event).collect();
+                        let events: Vec<Record> = records.iter().copied().filter(is_event).collect();
                         assert_eq!(events, crate::naive::run(&world.plan, &world.options, &[]), "{world:?}");
                     }
                     let findings = judged(&world);

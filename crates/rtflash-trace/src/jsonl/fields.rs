@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use rtflash_model::{Id, Instant};
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
@@ -21,55 +20,8 @@ pub(super) fn wrong(problem: impl Into<String>, expected: impl Into<String>) -> 
     Wrong { problem: problem.into(), expected: expected.into() }
 }
 
-/// What stands in a field of a line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum FieldValue<'a> {
-    Absent,
-    Null,
-    Flag(bool),
-    Number(u64),
-    /// A string without escapes.
-    Text(&'a str),
-    /// Any other JSON, as it is written.
-    Other(&'a str),
-}
-
-impl<'de> Deserialize<'de> for FieldValue<'de> {
-    /// A value of all kinds but [`FieldValue::Other`], which comes from a [`RawValue`] alone.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FieldValue<'de>, D::Error> {
-        struct Plain;
-        impl<'de> Visitor<'de> for Plain {
-            type Value = FieldValue<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a plain value")
-            }
-            fn visit_unit<E>(self) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Null)
-            }
-            fn visit_bool<E>(self, flag: bool) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Flag(flag))
-            }
-            fn visit_u64<E>(self, number: u64) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Number(number))
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<FieldValue<'de>, E> {
-                Ok(FieldValue::Text(text))
-            }
-        }
-        deserializer.deserialize_any(Plain)
-    }
-}
-
-impl<'a> From<&'a RawValue> for FieldValue<'a> {
-    fn from(raw: &'a RawValue) -> FieldValue<'a> {
-        serde_json::from_str(raw.get()).unwrap_or(FieldValue::Other(raw.get()))
-    }
-}
-
 macro_rules! fields {
     ($($field:ident $name:literal)*) => {
-        /// All fields that lines have.
         #[derive(Clone, Copy, Deserialize)]
         #[serde(field_identifier)]
         pub(super) enum Field {
@@ -78,7 +30,7 @@ macro_rules! fields {
             Unknown,
         }
 
-        /// The names of the fields, in the order of [`Field`].
+        /// In the order of [`Field`].
         const NAMES: [&str; Field::Unknown as usize] = [$($name),*];
     };
 }
@@ -93,14 +45,13 @@ fields! {
     Silent "silent" Forced "forced" Pending "pending" Step "step" Trimmed "trimmed" Kept "kept" Empty "empty"
 }
 
-/// The fields of a line, in the order of [`Field`].
-#[derive(Debug, PartialEq)]
-pub(super) struct LineFields<'a>([FieldValue<'a>; NAMES.len()]);
+/// The JSON texts of a line's fields, in the order of [`Field`].
+#[derive(Debug)]
+pub(super) struct LineFields<'a>([Option<&'a str>; NAMES.len()]);
 
-/// Reads the fields of a line, each as a `V`.
-struct FieldsOf<V>(PhantomData<V>);
+struct AllFields;
 
-impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf<V> {
+impl<'de> Visitor<'de> for AllFields {
     type Value = LineFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,10 +59,10 @@ impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LineFields<'de>, A::Error> {
-        let mut values = [FieldValue::Absent; NAMES.len()];
+        let mut values = [None; NAMES.len()];
         while let Some(field) = map.next_key::<Field>()? {
             match values.get_mut(field as usize) {
-                Some(value @ FieldValue::Absent) => *value = map.next_value::<V>()?.into(),
+                Some(value @ None) => *value = Some(map.next_value::<&RawValue>()?.get()),
                 Some(_) => return Err(de::Error::duplicate_field(NAMES[field as usize])),
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -121,64 +72,42 @@ impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf
 }
 
 impl<'a> LineFields<'a> {
-    /// The fields of a line that is a JSON object.
     pub(super) fn read(line: &'a str) -> serde_json::Result<LineFields<'a>> {
-        // Nearly all lines hold plain values. The raw ones take twice as long.
-        LineFields::read_as::<FieldValue<'a>>(line).or_else(|_| LineFields::read_as::<&RawValue>(line))
-    }
-
-    /// The fields, each read as a `V`.
-    pub(super) fn read_as<V: Deserialize<'a> + Into<FieldValue<'a>>>(
-        line: &'a str,
-    ) -> serde_json::Result<LineFields<'a>> {
         let mut json = serde_json::Deserializer::from_str(line);
-        let fields = json.deserialize_map(FieldsOf::<V>(PhantomData))?;
+        let fields = json.deserialize_map(AllFields)?;
         json.end().map(|()| fields)
     }
 
-    fn value(&self, field: Field) -> FieldValue<'a> {
-        self.0[field as usize]
-    }
-
     pub(super) fn has(&self, field: Field) -> bool {
-        self.value(field) != FieldValue::Absent
+        self.0[field as usize].is_some()
     }
 
-    /// What stands in a field that the line must have.
-    pub(super) fn present(&self, field: Field) -> Result<FieldValue<'a>, Wrong> {
+    /// The JSON text of a field that the line must have.
+    pub(super) fn present(&self, field: Field) -> Result<&'a str, Wrong> {
         let name = NAMES[field as usize];
-        match self.value(field) {
-            FieldValue::Absent => Err(wrong(format!("no `{name}`"), format!("the field `{name}` in such a line"))),
-            value => Ok(value),
-        }
+        self.0[field as usize]
+            .ok_or_else(|| wrong(format!("no `{name}`"), format!("the field `{name}` in such a line")))
     }
 
-    /// That a field has another value than is expected.
+    /// The fault of a field with another value than expected.
     fn refused(&self, field: Field, expected: impl Into<String>) -> Wrong {
-        let text = match self.value(field) {
-            FieldValue::Absent => Cow::Borrowed("absent"),
-            FieldValue::Null => Cow::Borrowed("null"),
-            FieldValue::Flag(flag) => Cow::Owned(flag.to_string()),
-            FieldValue::Number(number) => Cow::Owned(number.to_string()),
-            FieldValue::Text(text) => Cow::Owned(format!("\"{text}\"")),
-            FieldValue::Other(text) => Cow::Borrowed(text),
-        };
-        wrong(format!("`{}` is {}", NAMES[field as usize], shortened(&text)), expected)
+        let text = self.0[field as usize].unwrap_or("absent");
+        wrong(format!("`{}` is {}", NAMES[field as usize], shortened(text)), expected)
     }
 
-    /// What `read` reads; `None` where the field is `null` or absent.
+    /// `None` where the field is `null` or absent.
     pub(super) fn unless_null<T>(
         &self,
         field: Field,
         read: impl FnOnce(Field) -> Result<T, Wrong>,
     ) -> Result<Option<T>, Wrong> {
-        match self.value(field) {
-            FieldValue::Absent | FieldValue::Null => Ok(None),
-            _ => read(field).map(Some),
+        match self.0[field as usize] {
+            None | Some("null") => Ok(None),
+            Some(_) => read(field).map(Some),
         }
     }
 
-    /// What `read` reads; `None` where the field is `null`.
+    /// `None` where the field is `null`.
     pub(super) fn or_null<T>(
         &self,
         field: Field,
@@ -188,37 +117,28 @@ impl<'a> LineFields<'a> {
         self.unless_null(field, read)
     }
 
-    /// A whole number up to `max`.
     pub(super) fn number(&self, field: Field, max: u64) -> Result<u64, Wrong> {
-        match self.present(field)? {
-            FieldValue::Number(number) if number <= max => Ok(number),
-            _ => Err(self.refused(field, format!("a whole number from 0 to {max}"))),
-        }
+        let number = self.present(field)?.parse().ok().filter(|&number| number <= max);
+        number.ok_or_else(|| self.refused(field, format!("a whole number from 0 to {max}")))
     }
 
-    /// Any whole number of 64 bits.
     pub(super) fn count(&self, field: Field) -> Result<u64, Wrong> {
         self.number(field, u64::MAX)
     }
 
     pub(super) fn instant(&self, field: Field) -> Result<Instant, Wrong> {
-        match self.present(field)? {
-            FieldValue::Number(number) => Instant::from_ns(number),
-            _ => None,
-        }
-        .ok_or_else(|| self.refused(field, "whole nanoseconds below 2^63"))
+        let number = self.present(field)?.parse().ok().and_then(Instant::from_ns);
+        number.ok_or_else(|| self.refused(field, "whole nanoseconds below 2^63"))
     }
 
-    /// Yes or no; `default` where it is absent.
+    /// `default` where it is absent.
     pub(super) fn flag(&self, field: Field, default: bool) -> Result<bool, Wrong> {
-        match self.value(field) {
-            FieldValue::Absent => Ok(default),
-            FieldValue::Flag(flag) => Ok(flag),
-            _ => Err(self.refused(field, "true or false")),
+        match self.0[field as usize] {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|_| self.refused(field, "true or false")),
         }
     }
 
-    /// A number below `count`.
     pub(super) fn below(&self, field: Field, count: u32) -> Result<u32, Wrong> {
         self.present(field)?;
         let none = || wrong(format!("`{}` where there is none", NAMES[field as usize]), "no such line");
@@ -226,21 +146,18 @@ impl<'a> LineFields<'a> {
         self.number(field, max.into()).map(|number| u32::try_from(number).expect("a number up to one of 32 bits"))
     }
 
-    /// A position among `count` things.
     pub(super) fn position<I: Id>(&self, field: Field, count: u32) -> Result<I, Wrong> {
         self.below(field, count).map(I::new)
     }
 
     pub(super) fn string(&self, field: Field) -> Result<Cow<'a, str>, Wrong> {
-        let decoded = match self.present(field)? {
-            FieldValue::Text(text) => return Ok(Cow::Borrowed(text)),
-            FieldValue::Other(text) => serde_json::from_str(text).ok(),
-            _ => None,
-        };
-        decoded.map(Cow::Owned).ok_or_else(|| self.refused(field, "a string"))
+        let json = self.present(field)?;
+        let plain = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|text| !text.contains('\\'));
+        let text = plain.map(Cow::Borrowed).or_else(|| serde_json::from_str(json).ok().map(Cow::Owned));
+        text.ok_or_else(|| self.refused(field, "a string"))
     }
 
-    /// What a field with one of some names stands for; `default` where it is absent.
+    /// The value that a name in a field stands for; `default` where it is absent.
     pub(super) fn named<T: Copy>(&self, field: Field, names: &[(&str, T)], default: T) -> Result<T, Wrong> {
         if !self.has(field) {
             return Ok(default);
@@ -259,6 +176,11 @@ impl<'a> LineFields<'a> {
             wrong(format!("`kind` is `{}`", shortened(&name)), format!("{} for this job", allowed.join(" or ")))
         })
     }
+}
+
+/// The inverse of [`LineFields::named`].
+pub(super) fn name_of<T: PartialEq>(names: &[(&'static str, T)], wanted: T) -> &'static str {
+    names.iter().find(|(_, value)| *value == wanted).expect("every value has a name").0
 }
 
 /// As much of a text as helps in a message.

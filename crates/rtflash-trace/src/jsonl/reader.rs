@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use rtflash_model::{ChipId, ClusterId, Lpn};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 use rtflash_plan::{JobId, Kind, Layout, NO_LPN, Plan, SourceId};
 
-use super::accounts;
 use super::fields::{Field, LineFields, Wrong, shortened, wrong};
+use super::{STEPS, setup};
 use crate::any_record::Record;
 use crate::record::{
     Action, Complete, EmptyPage, Failed, LeftOut, Moved, NONE, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, TermsChange, Transfer, Trimmed,
+    Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 
 /// Bytes that a line of a trace may have, the newline not counted.
@@ -41,10 +41,9 @@ type ReadLine<Reader> = for<'r, 'f, 'a> fn(&'r Reader, &'f LineFields<'a>) -> Re
 
 /// Reads the records of a trace, for the plan that it is a trace of.
 ///
-/// Blank lines and fields that are not known are skipped. Records are checked against the plan line
-/// by line only: whether the lines are in order, and whether chips belong to clusters and
-/// operations make sense, is for checkers to say. Reading may go on behind a wrong line; behind one
-/// that cannot be read at all it is over.
+/// Blank lines and unknown fields are skipped. Each line is checked against the plan; the order of
+/// lines, and whether operations make sense, is for checkers. Reading can go on behind a wrong
+/// line; behind one that cannot be read at all it is over.
 #[derive(Debug)]
 pub struct TraceReader<'p, R: BufRead> {
     input: R,
@@ -82,7 +81,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         Ok(read > 0)
     }
 
-    /// The fields that tell kinds of lines, and what reads such a line.
+    /// The fields that tell kinds of lines apart, and what reads such a line.
     const KINDS: [(Field, ReadLine<Self>); 15] = [
         (Field::Release, Self::release),
         (Field::Complete, Self::complete),
@@ -146,15 +145,12 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn occupied(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        let (start, end) = (fields.instant(Field::Start)?, fields.instant(Field::End)?);
-        if start >= end {
-            return Err(wrong(format!("`end` is {end}, `start` is {start}"), "an end behind the start"));
-        }
+        let (start, end) = interval(fields, Field::Start, "start")?;
         let (job, of) = self.job(fields)?;
         // Server jobs may have passes of their own.
         let kind =
             fields.kind(if of == Kind::Server { &[Kind::Server, Kind::Gc] } else { std::slice::from_ref(&of) })?;
-        let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+        let (cluster, chip) = self.place(fields)?;
         let op = fields.string(Field::Op)?;
         let action = match &*op {
             "read" => Action::Read,
@@ -180,24 +176,15 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn reserve(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Reserve(Reserve {
-            at: fields.instant(Field::Reserve)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            arrived: fields.count(Field::Arrived)?,
-            free: fields.count(Field::Free)?,
-            pending: fields.count(Field::Pending)?,
-        }))
+        let (at, (cluster, chip)) = (fields.instant(Field::Reserve)?, self.place(fields)?);
+        let (arrived, free) = (fields.count(Field::Arrived)?, fields.count(Field::Free)?);
+        Ok(Record::Reserve(Reserve { at, cluster, chip, arrived, free, pending: fields.count(Field::Pending)? }))
     }
 
     fn left_out(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::LeftOut(LeftOut {
-            at: fields.instant(Field::LeftOut)?,
-            job: self.collecting(fields)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            free: fields.count(Field::Free)?,
-        }))
+        let (at, job) = (fields.instant(Field::LeftOut)?, self.collecting(fields)?);
+        let (cluster, chip) = self.place(fields)?;
+        Ok(Record::LeftOut(LeftOut { at, job, cluster, chip, free: fields.count(Field::Free)? }))
     }
 
     fn moved(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
@@ -208,24 +195,19 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn selected(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Selected(Selection {
-            at: fields.instant(Field::Selected)?,
-            job: self.collecting(fields)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            block: fields.position(Field::Block, self.plan.device().blocks_per_chip())?,
-            valid: fields.below(Field::Valid, NONE)?,
-            forced: fields.flag(Field::Forced, false)?,
-        }))
+        let (at, job) = (fields.instant(Field::Selected)?, self.collecting(fields)?);
+        let (cluster, chip) = self.place(fields)?;
+        let block = fields.position(Field::Block, self.plan.device().blocks_per_chip())?;
+        let (valid, forced) = (fields.below(Field::Valid, NONE)?, fields.flag(Field::Forced, false)?);
+        Ok(Record::Selected(Selection { at, job, cluster, chip, block, valid, forced }))
     }
 
     fn padding(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        let (start, end) = (fields.instant(Field::Silent)?, fields.instant(Field::End)?);
-        if start >= end {
-            return Err(wrong(format!("`end` is {end}, `silent` is {start}"), "an end behind the start"));
-        }
-        let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
-        let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
+        let (start, end) = interval(fields, Field::Silent, "silent")?;
+        let job = self.collecting(fields)?;
+        fields.present(Field::Step)?;
+        let step = fields.named(Field::Step, &STEPS, Step::Read)?;
+        let (cluster, chip) = self.place(fields)?;
         Ok(Record::Padding(Padding { start, end, job, cluster, chip, step }))
     }
 
@@ -239,15 +221,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
     }
 
     fn changed(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
-        Ok(Record::Changed(TermsChange {
-            at: fields.instant(Field::Changed)?,
-            cluster: self.cluster(fields)?,
-            chip: self.chip(fields)?,
-            stage: fields.below(Field::Stage, u32::MAX)?,
-            extra: fields.below(Field::Extra, u32::MAX)?,
-            arrived: fields.count(Field::Arrived)?,
-            free: fields.count(Field::Free)?,
-        }))
+        let (at, (cluster, chip)) = (fields.instant(Field::Changed)?, self.place(fields)?);
+        let (stage, extra) = (fields.below(Field::Stage, u32::MAX)?, fields.below(Field::Extra, u32::MAX)?);
+        let (arrived, free) = (fields.count(Field::Arrived)?, fields.count(Field::Free)?);
+        Ok(Record::Changed(TermsChange { at, cluster, chip, stage, extra, arrived, free }))
     }
 
     fn failed(&self, fields: &LineFields<'_>) -> Result<Record, Wrong> {
@@ -289,10 +266,9 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 "`arrivals` in the first line alone",
             ));
         }
-        accounts::setup(fields).map(Record::Setup)
+        setup::setup(fields).map(Record::Setup)
     }
 
-    /// The job of a pass.
     fn collecting(&self, fields: &LineFields<'_>) -> Result<JobId, Wrong> {
         match self.job(fields)? {
             (job, Kind::Gc | Kind::Server) => Ok(job),
@@ -330,6 +306,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         fields.position(Field::Cluster, self.plan.clusters().count())
     }
 
+    fn place(&self, fields: &LineFields<'_>) -> Result<(ClusterId, ChipId), Wrong> {
+        Ok((self.cluster(fields)?, self.chip(fields)?))
+    }
+
     fn chip(&self, fields: &LineFields<'_>) -> Result<ChipId, Wrong> {
         fields.position(Field::Chip, self.plan.device().chips())
     }
@@ -358,6 +338,14 @@ impl<R: BufRead> Iterator for TraceReader<'_, R> {
         }
         None
     }
+}
+
+fn interval(fields: &LineFields<'_>, start: Field, name: &str) -> Result<(Instant, Instant), Wrong> {
+    let (start, end) = (fields.instant(start)?, fields.instant(Field::End)?);
+    if start < end {
+        return Ok((start, end));
+    }
+    Err(wrong(format!("`end` is {end}, `{name}` is {start}"), "an end behind the start"))
 }
 
 fn unreadable(error: io::Error) -> Wrong {

@@ -2,15 +2,11 @@
 //! with a reason.
 
 use rtflash_model::{ChipId, ClusterId, Lpn};
-use rtflash_plan::{BlockId, ChannelId, SourceId};
+use rtflash_plan::{BlockId, ChannelId, Kind, SourceId};
 use std::io::{BufReader, Cursor};
 
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
 
-use serde_json::value::RawValue;
-
-use super::fields::{FieldValue, LineFields};
 use super::*;
 use crate::record::{Action, Complete, NONE, Operation, Release, Starved, Transfer};
 use crate::record_samples::any_record;
@@ -184,18 +180,6 @@ fn lines_of_another_form_are_read_as_well() {
     }
 }
 
-#[test]
-fn what_is_written_without_escapes_has_plain_values() {
-    let plan = plan();
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
-    for _ in 0..500 {
-        let record = any_record().new_tree(&mut runner).expect("a record").current();
-        let line = written(&plan, &[record]);
-        let plain = LineFields::read_as::<FieldValue<'_>>(&line);
-        assert_eq!(plain.is_ok(), !line.contains('\\'), "{line}");
-    }
-}
-
 /// What to put into a line.
 fn bits() -> impl Strategy<Value = Vec<u8>> {
     let bits =
@@ -219,20 +203,6 @@ fn changed(text: String, changes: Vec<(prop::sample::Index, usize, Vec<u8>)>) ->
 }
 
 proptest! {
-    #[test]
-    fn plain_values_are_those_that_their_texts_stand_for(
-        records in prop::collection::vec(any_record(), 1..6),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, bits()), 0..4),
-    ) {
-        let plan = plan();
-        let text = changed(written(&plan, &records), changes);
-        for line in text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
-            if let Ok(plain) = LineFields::read_as::<FieldValue<'_>>(line) {
-                prop_assert_eq!(LineFields::read_as::<&RawValue>(line).ok(), Some(plain), "{}", line);
-            }
-        }
-    }
-
     #[test]
     fn traces_are_read_alike_in_pieces(
         records in prop::collection::vec(any_record(), 1..6),

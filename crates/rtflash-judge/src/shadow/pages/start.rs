@@ -1,6 +1,6 @@
 //! The content of the device when a run begins.
 
-use rtflash_model::{ClusterId, Lpn, PerId};
+use rtflash_model::{ClusterId, Lpn};
 use rtflash_plan::{BlockId, ColumnId};
 use rtflash_trace::NO_LPN;
 
@@ -40,32 +40,12 @@ impl Mapping {
                 }
             }
         }
+        let (full, of) = (self.clusters[cluster].full, (first + position.index()) * self.blocks + block.index());
         let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.counts(cluster, position, first, block, count, valid);
-    }
-
-    /// So many pages of a block are programmed, and valid, at the start.
-    pub(crate) fn counts(
-        &mut self,
-        cluster: ClusterId,
-        position: ColumnId,
-        first: usize,
-        block: BlockId,
-        programmed: u32,
-        valid: u32,
-    ) {
-        let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
-        let of = (first + position.index()) * self.blocks + block.index();
-        self.programmed[of] = programmed;
-        self.valid[of] = if programmed == full { valid } else { valid | TAKEN };
+        self.programmed[of] = count;
+        self.valid[of] = if count == full { valid } else { valid | TAKEN };
         let pool = if shape.stripe { first + position.index() } else { first };
-        self.pools[pool].free -= i64::from(programmed);
-    }
-
-    /// The logical pages of a cluster are there at the start, by the numbers of
-    /// [`spot`](Mapping::spot).
-    pub(crate) fn starts_at(&mut self, cluster: ClusterId, spots: PerId<Lpn, u32>) {
-        self.clusters[cluster].spots = spots;
+        self.pools[pool].free -= i64::from(count);
     }
 
     /// All that was on the device at the start is known.

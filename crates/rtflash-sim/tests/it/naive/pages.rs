@@ -87,7 +87,7 @@ impl Pages {
             let aging: Aging = options.aging;
             let aged = aged_chip(layout, aging, ColumnId(narrow(chip)), &mut stream);
             let mut blocks: Vec<Block> = vec![Vec::new(); layout.blocks() as usize];
-            for (position, &lpn) in aged.lpns.iter().enumerate() {
+            for (position, &lpn) in aged.iter().enumerate() {
                 let (block, page) = (position / per_block, position % per_block);
                 blocks[block].push((lpn != NO_LPN).then_some(lpn.0));
                 if lpn != NO_LPN {
