@@ -5,12 +5,12 @@ use std::ops::Add;
 
 use rtflash_model::{Device, Span, Task, TaskId, TaskSet, sorting};
 
-use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
 use crate::certified::holds_anywhere;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::field::{BaselineTerm, baseline};
 use crate::fraction::{Fraction, Rational};
+use crate::task_demand::{exactly_over, over};
 use crate::work::Work;
 
 /// The demand of a task under Theorem 1 with linear utilizations.

@@ -10,6 +10,7 @@
 mod chang;
 mod gftl;
 mod lazy_rtgc;
+pub(crate) mod part_ftl;
 mod partial_steps;
 mod rftl;
 mod stock;

@@ -1,0 +1,250 @@
+//! Trials of a search over allocations of one set: each question about a cluster in its place is
+//! answered once.
+//!
+//! What a cluster comes to depends on its tasks, its size and its placement, on the chips that
+//! share its channels, and on what is known of them. Searches put the same clusters next to the
+//! same neighbours over and over.
+
+use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
+
+use super::overloads::{ChannelTest, KnownCluster, NumberedMember};
+use super::{ChannelContention, Neighbourhood};
+use crate::certificate::choice::Choice;
+use crate::gc::ChosenGc;
+use crate::organisation::shared_bus::SharedBus;
+use crate::work::Work;
+
+/// Garbage collection as far as it is known; `None` inside where nothing is written.
+type KnownGc = Option<Option<ChosenGc>>;
+
+/// Answers that trials of one set, by what one analysis grants, have had.
+#[derive(Debug, Default)]
+pub struct TrialAnswers(RefCell<Answers>);
+
+/// A trial of some clusters, and what trials before it have found.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownTrial<'a> {
+    answers: &'a TrialAnswers,
+    /// The number of each cluster.
+    clusters: Vec<u32>,
+}
+
+/// The number of each cluster of one size and placement.
+type ClustersByTasks = FxHashMap<Vec<TaskId>, u32>;
+
+#[derive(Debug, Default)]
+struct Answers {
+    /// A number for each cluster wherever it is.
+    clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
+    /// By their numbers.
+    known: Vec<KnownCluster>,
+    /// Whether one of some clusters, with so many chips each, has too much to do on a channel of so
+    /// many chips.
+    overloads: FxHashMap<Vec<u32>, bool>,
+    /// The channel that is asked for, so that asking takes no memory.
+    key: Vec<u32>,
+    /// A number for each garbage collection.
+    gcs: FxHashMap<KnownGc, u32>,
+    worst: FxHashMap<(u32, SharedBus), (KnownGc, bool)>,
+    holds: FxHashMap<Vec<u32>, bool>,
+    choices: FxHashMap<Vec<u32>, Option<Choice>>,
+}
+
+/// A position that stands for no garbage collection in particular.
+const ANY_GC: u32 = u32::MAX;
+
+impl TrialAnswers {
+    /// The number of a cluster of these tasks, wherever it is.
+    pub fn number(&self, set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u32 {
+        let Answers { clusters, known, .. } = &mut *self.0.borrow_mut();
+        let numbers = clusters.entry((placement, size)).or_default();
+        if let Some(&number) = numbers.get(tasks) {
+            return number;
+        }
+        let number = u32::try_from(known.len()).expect("fewer than fit into memory");
+        let fits = set.space(tasks, size, Some(placement)).fits();
+        known.push(KnownCluster { tasks: tasks.to_vec(), size, placement, fits, least: OnceCell::new() });
+        numbers.insert(tasks.to_vec(), number);
+        number
+    }
+
+    fn fits(&self, number: u32) -> bool {
+        self.0.borrow().known[number as usize].fits
+    }
+
+    /// Whether a cluster has too much to do on a channel of so many chips, whatever deadlines of
+    /// garbage collection there are. `members` are the clusters with tasks there, itself among
+    /// them.
+    pub(crate) fn is_too_much(
+        &self,
+        (set, granted, work): (&TaskSet, Reliance, &Work),
+        number: u32,
+        members: &mut [NumberedMember],
+        chips: u32,
+    ) -> bool {
+        // Sums of doubles do not depend on the order of the clusters.
+        sorting::unstable(members);
+        let Answers { known, .. } = &*self.0.borrow();
+        let own = members.iter().position(|member| member.0 == number).expect("it is on its channel");
+        ChannelTest { set, granted, work }.is_too_much(own, members, known, chips)
+    }
+
+    /// The same of any of the clusters with tasks there: for searches that ask for the same channel
+    /// over and over.
+    pub(crate) fn is_too_much_for_any(
+        &self,
+        (set, granted, work): (&TaskSet, Reliance, &Work),
+        members: &mut [NumberedMember],
+        chips: u32,
+    ) -> bool {
+        sorting::unstable(members);
+        let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
+        key.clear();
+        key.push(chips);
+        key.extend(members.iter().flat_map(|&(number, chips)| [number, chips]));
+        if let Some(&answer) = overloads.get(key.as_slice()) {
+            return answer;
+        }
+        let test = ChannelTest { set, granted, work };
+        let answer = (0..members.len()).any(|position| test.is_too_much(position, members, known, chips));
+        overloads.insert(key.clone(), answer);
+        answer
+    }
+}
+
+impl<'a> ChannelContention<'a> {
+    /// An answer that was remembered, else the one that is `found`.
+    fn remembered<K: std::hash::Hash + Eq, V: Clone>(
+        &self,
+        key: impl FnOnce(&mut Answers) -> K,
+        of: impl Fn(&mut Answers) -> &mut FxHashMap<K, V>,
+        found: impl FnOnce() -> V,
+    ) -> V {
+        let Some(KnownTrial { answers: TrialAnswers(answers), .. }) = &self.trials else { return found() };
+        let key = key(&mut answers.borrow_mut());
+        if let Some(answer) = of(&mut answers.borrow_mut()).get(&key) {
+            return answer.clone();
+        }
+        let answer = found();
+        of(&mut answers.borrow_mut()).insert(key, answer.clone());
+        answer
+    }
+
+    /// The same for trials of a search, which have servers nowhere.
+    #[must_use]
+    pub(crate) fn for_trials(self, answers: &'a TrialAnswers) -> ChannelContention<'a> {
+        let number = |position: usize| {
+            let cluster = &self.clusters[position];
+            answers.number(self.set, &cluster.tasks, cluster.size(), self.placements[position])
+        };
+        let clusters = (0..self.clusters.len()).map(number).collect();
+        ChannelContention { trials: Some(KnownTrial { answers, clusters }), whole: true, ..self }
+    }
+
+    /// A cluster's number among those of all trials; of a trial alone.
+    fn number(&self, position: usize) -> u32 {
+        self.trials.as_ref().map_or(0, |trial| trial.clusters[position])
+    }
+
+    /// Whether a cluster has too much to do on one of its channels whatever it and its neighbours
+    /// are run with, so that no test of it holds; never where this is no trial.
+    pub(crate) fn has_too_much(&self, position: usize) -> bool {
+        let Some(KnownTrial { answers, clusters }) = &self.trials else { return false };
+        let asked = (self.set, self.granted, self.work);
+        let mut numbered = Vec::new();
+        self.channels_of(position).any(|(channel, members)| {
+            let busy = members.iter().filter(|&&(member, _)| self.is_active(member));
+            numbered.clear();
+            numbered.extend(busy.map(|&(member, chips)| (clusters[member], chips)));
+            answers.is_too_much(asked, clusters[position], &mut numbered, self.set.device().chips_on(channel))
+        })
+    }
+
+    fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {
+        let next = u32::try_from(answers.gcs.len()).expect("fewer than fit into memory");
+        *answers.gcs.entry(self.gcs[position]).or_insert(next)
+    }
+
+    /// All that a cluster's test in its place depends on, but for its own garbage collection.
+    fn place(&self, position: usize, answers: &mut Answers, own_gc: u32) -> Vec<u32> {
+        let (bus, neighbourhoods) = self.granted_neighbourhoods(position);
+        let mut key = Vec::with_capacity(32);
+        key.extend([self.number(position), own_gc, bus.ways, bus.most, bus.foreign, bus.most_foreign]);
+        for Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere } in neighbourhoods {
+            let count = u32::try_from(bounded.len()).expect("clusters have 32 bits");
+            key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), rows_wait_elsewhere.into(), count]);
+            for (neighbour, chips) in bounded {
+                key.extend([self.number(neighbour), self.known_gc(neighbour, answers), chips]);
+            }
+        }
+        key
+    }
+
+    /// Whether the tasks' data fit the cluster.
+    pub(crate) fn data_fit(&self, position: usize) -> bool {
+        self.trials
+            .as_ref()
+            .map_or_else(|| self.holds_data(position), |trial| trial.answers.fits(trial.clusters[position]))
+    }
+
+    /// Garbage collection of a cluster whose neighbours are as busy as can be, and whether it is
+    /// fragile: whether it needs others.
+    pub(crate) fn first_gc(&self, position: usize) -> (KnownGc, bool) {
+        let key = |_: &mut Answers| (self.number(position), self.worst_bus(position));
+        let found = || {
+            let Some(placed) = self.in_the_worst_case(position) else { return (None, true) };
+            match self.choose(&placed) {
+                Choice::Holds(gc) => (Some(gc), false),
+                Choice::Fails | Choice::TooLong => (self.likely_gc(position, &placed), true),
+            }
+        };
+        self.remembered(key, |answers| &mut answers.worst, found)
+    }
+
+    /// Whether a cluster holds next to its neighbours as everything is now.
+    pub(crate) fn holds_now(&self, position: usize) -> bool {
+        let key = |answers: &mut Answers| {
+            let own_gc = self.known_gc(position, answers);
+            self.place(position, answers, own_gc)
+        };
+        let found = || {
+            let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
+            // A pass that copies over the bus costs more here than by itself.
+            let here = gc.map_or(Some(None), |gc| placed.processor.costing(gc).map(Some));
+            here.is_some_and(|gc| self.holds_at(position, &placed, gc))
+        };
+        self.remembered(key, |answers| &mut answers.holds, found)
+    }
+
+    /// Garbage collection with which a cluster holds next to its neighbours as they are now,
+    /// without backfill if need be.
+    pub(crate) fn chosen_now(&mut self, position: usize) -> Option<Choice> {
+        let mut best = None;
+        for backfill in [true, false] {
+            let before = (!backfill).then(|| self.granted_neighbourhoods(position));
+            self.backfill[position] = backfill;
+            if before.is_some_and(|before| before == self.granted_neighbourhoods(position)) {
+                break;
+            }
+            let choice = self.chosen_as_it_is(position);
+            if choice.is_some_and(Choice::holds) {
+                return choice;
+            }
+            best = if best == Some(Choice::TooLong) { best } else { choice };
+        }
+        self.backfill[position] = true;
+        best
+    }
+
+    fn chosen_as_it_is(&self, position: usize) -> Option<Choice> {
+        let found = || {
+            let placed = self.as_granted(position)?;
+            let fails = self.hasty && placed.fails_anyway(self.work);
+            Some(if fails { Choice::Fails } else { self.choose(&placed) })
+        };
+        let key = |answers: &mut Answers| self.place(position, answers, ANY_GC);
+        self.remembered(key, |answers| &mut answers.choices, found)
+    }
+}
