@@ -6,7 +6,7 @@ use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{TaskId, TaskSet, sorting};
 
 use super::clusters::index;
-use super::sizes::{Sizes, TaskGroup};
+use super::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most
@@ -117,12 +117,10 @@ pub(super) struct Subsets<S: Sizes> {
     cost: Vec<f64>,
 }
 
-/// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry
-/// of the rest comes before.
+/// A partition of a subset: its price, its last block, and which entry of the rest comes before.
 #[derive(Debug, Clone, Copy)]
 struct PartialPartition {
-    chips: u32,
-    cost: f64,
+    price: PartitionPrice,
     block: usize,
     rest: u32,
 }
@@ -161,7 +159,7 @@ impl<S: Sizes> Subsets<S> {
             if let Some(limit) = sizes.exhausted() {
                 return Err(limit);
             }
-            let Some((size, held)) = found else {
+            let Some(Smallest { size, held }) = found else {
                 self.size[subset] = NEVER;
                 continue;
             };
@@ -184,20 +182,21 @@ impl<S: Sizes> Subsets<S> {
     pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
         let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
-        best.push(vec![PartialPartition { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
+        best.push(vec![PartialPartition { price: PartitionPrice { chips: 0, cost: 0.0 }, block: 0, rest: 0 }]);
         for subset in 1..=all {
             let mut entries = Vec::new();
             for block in blocks_of(subset).filter(|&block| self.size[block] < UNTESTED) {
                 for (rest, entry) in best[subset & !block].iter().enumerate() {
-                    let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
+                    let chips = entry.price.chips.saturating_add(self.size[block]);
                     if chips <= self.chips {
-                        keep::<S>(&mut entries, PartialPartition { chips, cost, block, rest: index(rest) });
+                        let price = PartitionPrice { chips, cost: entry.price.cost + self.cost[block] };
+                        keep::<S>(&mut entries, PartialPartition { price, block, rest: index(rest) });
                     }
                 }
             }
             best.push(entries);
         }
-        let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))?;
+        let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.price.cost.total_cmp(&b.1.price.cost))?;
         let (mut subset, mut at, mut groups) = (all, start, Vec::new());
         while subset != 0 {
             let PartialPartition { block, rest, .. } = best[subset][at];
@@ -341,12 +340,10 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
 
 /// Adds an entry unless another one makes it needless; drops those that it makes needless.
 fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
-    let beats =
-        |one: &PartialPartition, other: &PartialPartition| S::beats((one.chips, one.cost), (other.chips, other.cost));
-    if entries.iter().any(|other| beats(other, &entry)) {
+    if entries.iter().any(|other| S::beats(other.price, entry.price)) {
         return;
     }
-    entries.retain(|other| !beats(&entry, other));
+    entries.retain(|other| !S::beats(entry.price, other.price));
     entries.push(entry);
 }
 
@@ -361,7 +358,7 @@ mod tests {
     struct Table {
         tasks: u32,
         chips: u32,
-        by_subset: Vec<(u32, f64)>,
+        by_subset: Vec<Smallest<f64>>,
         asked: usize,
     }
 
@@ -376,7 +373,7 @@ mod tests {
             held * f64::from(chips)
         }
 
-        fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+        fn beats(one: PartitionPrice, other: PartitionPrice) -> bool {
             one <= other
         }
 
@@ -392,15 +389,15 @@ mod tests {
             true
         }
 
-        fn order(&mut self, alone: &PerId<TaskId, (u32, f64)>) -> Vec<TaskId> {
+        fn order(&mut self, alone: &PerId<TaskId, Smallest<f64>>) -> Vec<TaskId> {
             alone.ids().collect()
         }
 
-        fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, f64)> {
+        fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<f64>> {
             self.asked += 1;
-            let (size, load) = self.by_subset[mask(tasks)];
-            assert!(least <= size, "no size is passed over");
-            (size <= most).then_some((size, load))
+            let smallest = self.by_subset[mask(tasks)];
+            assert!(least <= smallest.size, "no size is passed over");
+            (smallest.size <= most).then_some(smallest)
         }
 
         fn joined(&mut self, _: &TaskGroup<f64>, _: TaskId) -> Option<f64> {
@@ -426,14 +423,14 @@ mod tests {
             let chips = 1 + u32::try_from(random.below(12)).expect("few");
             let work: Vec<u64> = (0..tasks).map(|_| 1 + random.below(20)).collect();
             let (room, short) = (5 + random.below(10), random.below(3));
-            let mut by_subset = vec![(1u32, 0.0); 1 << tasks];
+            let mut by_subset = vec![Smallest { size: 1, held: 0.0 }; 1 << tasks];
             let mut bounds = vec![1u32; 1 << tasks];
             for subset in 1..1usize << tasks {
                 let of = || (0..tasks).filter(move |task| subset >> task & 1 == 1);
                 let all: u64 = of().map(|task| work[task as usize]).sum();
-                let part = of().map(|task| by_subset[subset & !(1 << task)].0).fold(1, u32::max);
+                let part = of().map(|task| by_subset[subset & !(1 << task)].size).fold(1, u32::max);
                 let size = part.max(u32::try_from(all.div_ceil(room) + random.below(1 + short)).expect("few"));
-                by_subset[subset] = (size, random.below(4) as f64 / 4.0);
+                by_subset[subset] = Smallest { size, held: random.below(4) as f64 / 4.0 };
                 bounds[subset] = size - u32::try_from(random.below(1 + short).min(size as u64 - 1)).expect("few");
             }
             let table = || Table { tasks, chips, by_subset: by_subset.clone(), asked: 0 };

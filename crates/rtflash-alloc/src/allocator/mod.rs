@@ -258,12 +258,12 @@ fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strate
         Test::Linear(test) => {
             let sizes = |limit| LinearSizes::new(Loads::new(set, test), limit);
             let algorithm_1 = |merging| clustering_bfd::by_utilization(set, test, merging);
-            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
+            space::checked(set, by_size(set, analysis, work, strategy, sizes, algorithm_1))
         }
         Test::Utilization(_) | Test::Cluster(_) => {
             let sizes = |_| general::Asked::new(set, analysis, work);
             let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
-            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
+            space::checked(set, by_size(set, analysis, work, strategy, sizes, algorithm_1))
         }
         Test::Demand(test) => certified::allocate(set, test, work, strategy),
     }
@@ -272,7 +272,9 @@ fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strate
 /// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it
 /// gives up.
 fn by_size<S: Sizes>(
-    (set, analysis, work): (&TaskSet, &dyn Analysis, &Work),
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    work: &Work,
     strategy: Strategy,
     sizes: impl FnOnce(u64) -> S,
     algorithm_1: impl Fn(bool) -> Outcome,

@@ -56,7 +56,7 @@ impl<'a> Trials<'a> {
     /// The largest λ, looked for with its share of the work that is left.
     pub(super) fn largest_ratio(&self, of: u64) -> SizingLimit<LargestRatio> {
         let share = self.work.bound(self.all.left() / of.max(1));
-        largest_ratio(self.set, self.allocator, self.analysis, (MOST_WORK, share), self.work)
+        largest_ratio(self.set, self.allocator, self.analysis, MOST_WORK, share, self.work)
     }
 
     /// Whether so many trials on so many chips are too much work.

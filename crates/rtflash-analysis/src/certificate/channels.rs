@@ -28,6 +28,7 @@ pub use certify::{
     Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, certify_without_servers, tried,
 };
 use neighbourhoods::Neighbourhood;
+pub(crate) use overloads::ChannelTest;
 pub use overloads::NumberedMember;
 use trials::KnownTrial;
 pub use trials::TrialAnswers;

@@ -60,10 +60,10 @@ pub fn choose_with(
     let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };
     let windows = &Windows::new(processor);
     let demands = |gc: Option<ChosenGc>| {
-        let of = (gc, server_thousandths);
-        contentions
-            .iter()
-            .map(move |contention| Demand::in_order(Cow::Borrowed(windows), processor, contention, of, work))
+        let ordered = move |contention| {
+            Demand::in_order(Cow::Borrowed(windows), processor, contention, gc, server_thousandths, work)
+        };
+        contentions.iter().map(ordered)
     };
     let shares = |contention| SureShares::new(windows, processor, contention, server_thousandths, work);
     let sure: Vec<SureShares<'_>> = contentions.iter().map(shares).collect();

@@ -78,6 +78,20 @@ pub struct Demand<'u> {
     segments: Vec<Segment>,
 }
 
+/// DuePasses of garbage collection in an interval.
+#[derive(Debug, Clone, Copy)]
+struct DuePasses {
+    count: u128,
+    /// C_g.
+    each: Cost,
+}
+
+impl DuePasses {
+    fn time(self) -> ProcessorTime {
+        self.each.times(self.count)
+    }
+}
+
 /// Lengths on which B stays as it is: from one relative deadline up to the next.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
@@ -97,7 +111,7 @@ impl<'u> Demand<'u> {
         work: &'u Work,
     ) -> Demand<'u> {
         let windows = Cow::Owned(Windows::new(processor));
-        Demand::in_order(windows, processor, contention, (gc, server_thousandths), work)
+        Demand::in_order(windows, processor, contention, gc, server_thousandths, work)
     }
 
     /// The same for whoever knows the order in which its requests are due.
@@ -105,7 +119,8 @@ impl<'u> Demand<'u> {
         windows: Cow<'u, Windows>,
         processor: &'u Processor,
         contention: &'u Contention,
-        (gc, server_thousandths): (Option<ChosenGc>, u32),
+        gc: Option<ChosenGc>,
+        server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
@@ -173,7 +188,7 @@ impl<'u> Demand<'u> {
 
     /// The time that so many jobs of each request, and so many passes, may take in an interval of
     /// `length`.
-    fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, (passes, pass): (u128, Cost)) -> ProcessorTime {
+    fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, passes: DuePasses) -> ProcessorTime {
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         let mut with_page = 0u128;
@@ -191,12 +206,13 @@ impl<'u> Demand<'u> {
             let all = if item.writes { &mut activity.writes } else { &mut activity.reads };
             *all = all.saturating_add(pages);
         }
-        activity.jobs = activity.jobs.saturating_add(passes);
-        activity.passes = passes;
-        let turns = TurnCounts { J_c: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
+        activity.jobs = activity.jobs.saturating_add(passes.count);
+        activity.passes = passes.count;
+        let turns =
+            TurnCounts { J_c: with_page.saturating_add(passes.count), n_r: activity.reads, n_w: activity.writes };
         activity.turns = self.processor.turns(self.server, turns);
         let wait = self.contention.waiting(activity, self.waiter());
-        let sum = sum.saturating_add(wait.more).saturating_add(pass.times(passes));
+        let sum = sum.saturating_add(wait.more).saturating_add(passes.time());
         sum.checked_sub(wait.less).expect("what is taken back is part of what is charged")
     }
 
@@ -228,24 +244,23 @@ impl<'u> Demand<'u> {
 
     /// The part of [`Demand::at`] that is garbage collection.
     pub fn gc_at(&self, length: Span) -> ProcessorTime {
-        let (passes, pass) = self.passes(length);
-        pass.times(passes)
+        self.passes(length).time()
     }
 
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
-    fn passes(&self, length: Span) -> (u128, Cost) {
+    fn passes(&self, length: Span) -> DuePasses {
         let deadline = self.gc.and_then(|gc| gc.deadline);
         self.collected(deadline.and_then(|deadline| length.checked_sub(deadline)))
     }
 
     /// ⌈X(y)/α⌉, and C_g; none for no y, and without GC jobs.
-    fn collected(&self, rest: Option<Span>) -> (u128, Cost) {
+    fn collected(&self, rest: Option<Span>) -> DuePasses {
         let (Some(gc), Some(rest)) = (self.gc.filter(|gc| gc.deadline.is_some()), rest) else {
-            return (0, Cost::ZERO);
+            return DuePasses { count: 0, each: Cost::ZERO };
         };
         let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
-        (quotient_up(arrived, gc.reclaimed), gc.cost)
+        DuePasses { count: quotient_up(arrived, gc.reclaimed), each: gc.cost }
     }
 
     /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L. And E:

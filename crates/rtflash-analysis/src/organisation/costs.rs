@@ -5,6 +5,15 @@ use rtflash_model::Device;
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 
+/// Transfers of a user's read, its own included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadTransfers {
+    /// Those that it is charged.
+    pub(crate) charged: u32,
+    /// Those that it can wait for.
+    pub(crate) most: u32,
+}
+
 /// Times of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepCosts {
@@ -35,9 +44,8 @@ pub(crate) struct StepCosts {
 
 impl StepCosts {
     /// c_r and c_w, Eqs. (1) and (2), with commands as in Section 2.10: each request for the bus
-    /// waits for one of every other chip of its channel, at most. `own`: transfers charged to a
-    /// user's read, its own included, in the long run and at the most.
-    pub(crate) fn new(device: &Device, bus: SharedBus, own: (u32, u32)) -> Option<StepCosts> {
+    /// waits for one of every other chip of its channel, at most.
+    pub(crate) fn new(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         let [sense, program, erase, command, transfer] =
             [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]
                 .map(Cost::from);
@@ -52,16 +60,15 @@ impl StepCosts {
         let copy = |ways: u32| begun(ways)?.checked_add(sense)?.checked_add(program);
         let erase = |ways: u32| begun(ways)?.checked_add(erase);
         let (usual, longest) = (bus.ways, bus.ways.max(bus.most));
-        let (own, longest_own) = own;
         Some(StepCosts {
             read: read(usual)?,
             write: write(usual)?,
             longest_read: read(longest)?,
-            longest_user_read: read(longest_own)?,
+            longest_user_read: read(own.most)?,
             longest_write: write(longest)?,
-            user_read: read(own)?,
+            user_read: read(own.charged)?,
             beside: if device.has_commands() { hold.checked_add(hold)? } else { hold },
-            alone: read(own)?,
+            alone: read(own.charged)?,
             row: write(usual)?,
             copy: copy(usual)?,
             longest_copy: copy(longest)?,
@@ -92,7 +99,7 @@ impl StepCosts {
             return None;
         }
         let longest = bus.ways.max(bus.most);
-        let inside = StepCosts::new(device, bus, (bus.ways, longest))?.in_full();
+        let inside = StepCosts::new(device, bus, ReadTransfers { charged: bus.ways, most: longest })?.in_full();
         let (read, longest_read) = (behind_a_page(device, bus.ways)?, behind_a_page(device, longest)?);
         let moved = Cost::from(device.bus_hold()).checked_mul(longest.into())?;
         let write = Cost::from(device.page_program()).max(moved);
@@ -110,14 +117,13 @@ impl StepCosts {
     }
 
     /// The same of a superblock, Eq. (69), whose passes take what those of any other do: charged
-    /// with all that its pages can wait, as nothing is known of its neighbours. `own`: as for
-    /// [`StepCosts::new`].
-    pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: (u32, u32)) -> Option<StepCosts> {
+    /// with all that its pages can wait, as nothing is known of its neighbours.
+    pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;
         }
         let passes = StepCosts::new(device, bus, own)?.in_full();
-        let read = behind_a_page(device, own.1)?;
+        let read = behind_a_page(device, own.most)?;
         let moved = Cost::from(device.bus_hold()).checked_mul(bus.ways.max(bus.most).into())?;
         let write = Cost::from(device.page_program()).max(moved);
         Some(StepCosts { user_read: read, longest_user_read: read, write, longest_write: write, ..passes })

@@ -14,7 +14,7 @@ use rtflash_model::{Device, Placement, Request};
 
 use super::time::Cost;
 use super::workload::WorkloadCurve;
-use crate::organisation::costs::StepCosts;
+use crate::organisation::costs::{ReadTransfers, StepCosts};
 use crate::organisation::registers::Registers;
 use crate::organisation::shared_bus::SharedBus;
 use cached_stripe::CachedStripe;
@@ -24,20 +24,32 @@ use superblock::Superblock;
 pub use superblock::may_serve_one_chip;
 use zoned::Zoned;
 
-/// An organisation of the pages of a cluster of `chips` chips.
+/// An organisation of the pages of a cluster of `chips` chips. One that is made of another states
+/// only what differs.
 pub(crate) trait PageOrganisation {
+    /// The organisation that it is made of: itself, if it states everything.
+    fn base(&self) -> &'static dyn PageOrganisation;
+
     /// Chips of a processor: of what one EDF queue serves.
-    fn width(&self, chips: u64) -> u64;
+    fn width(&self, chips: u64) -> u64 {
+        self.base().width(chips)
+    }
 
     /// Whether a processor is on one channel alone: it waits for the chips of that channel, and
     /// without a server it moves no more than its tasks do.
-    fn is_on_one_channel(&self) -> bool;
+    fn is_on_one_channel(&self) -> bool {
+        self.base().is_on_one_channel()
+    }
 
     /// Pages of requests in a row that can fall on a processor.
-    fn workload(&self, request: Request, chips: u64) -> WorkloadCurve;
+    fn workload(&self, request: Request, chips: u64) -> WorkloadCurve {
+        self.base().workload(request, chips)
+    }
 
     /// Steps in which a processor programs so many pages.
-    fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve;
+    fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
+        self.base().programs(pages, chips)
+    }
 
     /// Whether a request may write so.
     fn may_write(&self, _: Request) -> bool {
@@ -56,9 +68,10 @@ pub(crate) trait PageOrganisation {
         None
     }
 
-    /// Transfers charged to a user's read, its own included: in the long run, and at the most that
-    /// it can wait for.
-    fn read_transfers(&self, bus: SharedBus) -> (u32, u32);
+    /// Transfers of a user's read.
+    fn read_transfers(&self, bus: SharedBus) -> ReadTransfers {
+        self.base().read_transfers(bus)
+    }
 
     /// How long steps take; `None` where that cannot be added up.
     fn costs(&self, device: &Device, bus: SharedBus) -> Option<StepCosts> {
@@ -71,17 +84,25 @@ pub(crate) trait PageOrganisation {
     }
 
     /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
-    fn unfilled(&self, chips: u64) -> u64;
+    fn unfilled(&self, chips: u64) -> u64 {
+        self.base().unfilled(chips)
+    }
 
     /// Whether the pages that a pass copies cross the bus.
-    fn copies_over_the_bus(&self) -> bool;
+    fn copies_over_the_bus(&self) -> bool {
+        self.base().copies_over_the_bus()
+    }
 
     /// The longest step in which a page is copied, erases apart.
-    fn copying(&self, costs: &StepCosts) -> Cost;
+    fn copying(&self, costs: &StepCosts) -> Cost {
+        self.base().copying(costs)
+    }
 
     /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot
     /// be added up.
-    fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost>;
+    fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
+        self.base().pass(costs, valid, block_pages, chips)
+    }
 }
 
 /// Whether a processor that places pages so is on one channel alone.

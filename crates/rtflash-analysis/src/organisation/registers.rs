@@ -3,7 +3,7 @@
 
 use rtflash_model::Device;
 
-use super::costs::{StepCosts, behind_a_page};
+use super::costs::{ReadTransfers, StepCosts, behind_a_page};
 use crate::organisation::shared_bus::SharedBus;
 use crate::term::Term;
 use crate::time::Cost;
@@ -87,7 +87,7 @@ impl Registers {
         let beta = t_b.checked_mul(most.into())?;
         // Twice of it is charged to each job.
         beta.checked_mul(4)?;
-        let inside = StepCosts::new(device, bus, (most, most))?;
+        let inside = StepCosts::new(device, bus, ReadTransfers { charged: most, most })?;
         Some(Registers {
             t_r,
             t_w,
@@ -110,7 +110,7 @@ impl Registers {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
         let beta_r = chip.t_b.checked_mul(read_ways.into())?;
-        let erase = StepCosts::new(device, bus, (most, most))?.longest_erase;
+        let erase = StepCosts::new(device, bus, ReadTransfers { charged: most, most })?.longest_erase;
         let read = behind_a_page(device, read_ways)?;
         Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }

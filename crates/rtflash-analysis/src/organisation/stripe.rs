@@ -3,7 +3,7 @@
 use rtflash_model::{Access, Request};
 
 use super::PageOrganisation;
-use crate::organisation::costs::StepCosts;
+use crate::organisation::costs::{ReadTransfers, StepCosts};
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 use crate::workload::WorkloadCurve;
@@ -11,6 +11,10 @@ use crate::workload::WorkloadCurve;
 pub(crate) struct Stripe;
 
 impl PageOrganisation for Stripe {
+    fn base(&self) -> &'static dyn PageOrganisation {
+        &Stripe
+    }
+
     fn width(&self, _: u64) -> u64 {
         1
     }
@@ -33,8 +37,8 @@ impl PageOrganisation for Stripe {
         pages
     }
 
-    fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
-        (bus.ways, bus.ways.max(bus.most))
+    fn read_transfers(&self, bus: SharedBus) -> ReadTransfers {
+        ReadTransfers { charged: bus.ways, most: bus.ways.max(bus.most) }
     }
 
     fn unfilled(&self, _: u64) -> u64 {

@@ -3,7 +3,7 @@
 use rtflash_model::{Device, Request};
 
 use super::PageOrganisation;
-use crate::organisation::costs::StepCosts;
+use crate::organisation::costs::{ReadTransfers, StepCosts};
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 use crate::workload::WorkloadCurve;
@@ -20,6 +20,10 @@ pub fn may_serve_one_chip(device: &Device) -> bool {
 }
 
 impl PageOrganisation for Superblock {
+    fn base(&self) -> &'static dyn PageOrganisation {
+        &Superblock
+    }
+
     fn width(&self, chips: u64) -> u64 {
         chips
     }
@@ -40,9 +44,12 @@ impl PageOrganisation for Superblock {
     }
 
     /// Its own cluster is silent: c_r' of Eq. (28).
-    fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
+    fn read_transfers(&self, bus: SharedBus) -> ReadTransfers {
         let with_own = |foreign: u32, ways: u32| foreign.saturating_add(1).min(ways);
-        (with_own(bus.foreign, bus.ways), with_own(bus.most_foreign, bus.ways.max(bus.most)))
+        ReadTransfers {
+            charged: with_own(bus.foreign, bus.ways),
+            most: with_own(bus.most_foreign, bus.ways.max(bus.most)),
+        }
     }
 
     /// A row may be programmed before it is full.

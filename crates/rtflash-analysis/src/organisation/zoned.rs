@@ -5,29 +5,16 @@ use rtflash_model::{Access, Request};
 use super::PageOrganisation;
 use super::stripe::Stripe;
 use crate::organisation::costs::StepCosts;
-use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 use crate::workload::WorkloadCurve;
 
-/// All as in a [`Stripe`], but that nothing is collected: a stream that writes resets a block when
-/// it comes to its first page (docs/analysis.md, Section 16).
-pub(crate) struct Zoned;
+/// A [`Stripe`], but that nothing is collected: a stream that writes resets a block when it comes
+/// to its first page (docs/analysis.md, Section 16).
+pub(super) struct Zoned;
 
 impl PageOrganisation for Zoned {
-    fn width(&self, chips: u64) -> u64 {
-        Stripe.width(chips)
-    }
-
-    fn is_on_one_channel(&self) -> bool {
-        Stripe.is_on_one_channel()
-    }
-
-    fn workload(&self, request: Request, chips: u64) -> WorkloadCurve {
-        Stripe.workload(request, chips)
-    }
-
-    fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
-        Stripe.programs(pages, chips)
+    fn base(&self) -> &'static dyn PageOrganisation {
+        &Stripe
     }
 
     fn may_write(&self, request: Request) -> bool {
@@ -42,18 +29,6 @@ impl PageOrganisation for Zoned {
     /// first one of a block.
     fn resets(&self, write: Request, block_pages: u64, chips: u64) -> Option<WorkloadCurve> {
         Some(WorkloadCurve::stream(write.pages(), block_pages.checked_mul(chips)?))
-    }
-
-    fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
-        Stripe.read_transfers(bus)
-    }
-
-    fn unfilled(&self, chips: u64) -> u64 {
-        Stripe.unfilled(chips)
-    }
-
-    fn copies_over_the_bus(&self) -> bool {
-        Stripe.copies_over_the_bus()
     }
 
     /// Nothing is copied.

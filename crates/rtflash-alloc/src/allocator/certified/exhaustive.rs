@@ -5,7 +5,7 @@ use rtflash_model::{Allocation, Placement};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-use super::Problem;
+use super::BoundedSearch;
 use super::organisations::Organisations;
 use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
 use super::plans::{Plans, TaskBlock};
@@ -37,16 +37,15 @@ struct SizedParts<'p> {
 /// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
 /// everything.
 pub(super) fn search(
-    problem: Problem<'_>,
+    from: &BoundedSearch<'_>,
     organisations: &Organisations<'_>,
     subsets: &DemandSubsets<'_, '_>,
-    given_up: &mut bool,
 ) -> Option<Allocation> {
-    let device = problem.set.device();
+    let device = from.problem.set.device();
     let chips = u64::from(device.chips()).max(FEWEST);
     let more = if device.has_cache_register() { WITH_TWO_REGISTERS } else { 1 };
     let (refined, tried) = (more * REFINED / chips * TRIAL, TRIED / chips * TRIAL);
-    let mut search = PartitionTrials::new(problem, organisations, given_up, refined);
+    let mut search = PartitionTrials::new(from, organisations, refined);
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
     let partitions = subsets.partitions(usize::try_from(more * MOST_PARTITIONS / chips).expect("a few thousand"));

@@ -18,6 +18,7 @@ use rtflash_analysis::certified::{
 };
 use rtflash_analysis::{Rational, Work};
 
+use crate::allocator::sizes::Smallest;
 use crate::allocator::{Strategy, exact};
 
 /// How a group of tasks takes a cluster.
@@ -344,7 +345,7 @@ impl<'a> Organisations<'a> {
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
-    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
+    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<DemandHeld>> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
         let spread = requests.map(|request| match request.access() {
@@ -356,7 +357,7 @@ impl<'a> Organisations<'a> {
         let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
         (least.max(1)..=most.min(self.largest)).find_map(|chips| {
             let tried = |organisation: Organisation| !organisation.is_by_chip() || u64::from(chips) <= widest;
-            Some((chips, self.of_organisations(tasks, chips, tried)?))
+            Some(Smallest { size: chips, held: self.of_organisations(tasks, chips, tried)? })
         })
     }
 

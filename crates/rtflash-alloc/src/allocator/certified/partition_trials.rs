@@ -6,9 +6,9 @@ use rtflash_analysis::certified::{NumberedMember, TrialAnswers};
 use rtflash_model::{Allocation, Cluster, Placement};
 use rustc_hash::FxHashMap;
 
-use super::Problem;
 use super::organisations::{Organisation, Organisations};
 use super::plans::{Plans, TaskBlock};
+use super::{BoundedSearch, Problem};
 
 /// What a trial counts for, where a step towards one counts for one.
 pub(super) const TRIAL: u64 = 64;
@@ -19,7 +19,7 @@ pub(super) const MOST_CHANNELS: usize = 64;
 pub(super) struct PartitionTrials<'s> {
     pub(super) problem: Problem<'s>,
     pub(super) organisations: &'s Organisations<'s>,
-    given_up: &'s mut bool,
+    search: &'s BoundedSearch<'s>,
     /// Work that is left.
     pub(super) left: u64,
     trials: TrialAnswers,
@@ -34,13 +34,12 @@ impl<'s> PartitionTrials<'s> {
     /// Nothing tried yet, and so much work left. `organisations` are as if no page ever waited for
     /// the bus.
     pub(super) fn new(
-        problem: Problem<'s>,
+        search: &'s BoundedSearch<'s>,
         organisations: &'s Organisations<'s>,
-        given_up: &'s mut bool,
         left: u64,
     ) -> PartitionTrials<'s> {
         let (trials, fitting, numbers) = (TrialAnswers::default(), FxHashMap::default(), FxHashMap::default());
-        PartitionTrials { problem, organisations, given_up, left, trials, fitting, numbers }
+        PartitionTrials { problem: search.problem, organisations, search, left, trials, fitting, numbers }
     }
 
     /// The placements that a part of this size may have, of stripes with one register and two the
@@ -107,11 +106,11 @@ impl<'s> PartitionTrials<'s> {
         let mut members: Vec<NumberedMember> = Vec::with_capacity(numbers.len());
         let on_one = |channel: usize| {
             members.clear();
-            let all = numbers.iter().copied().zip(plans.on(channel).iter().copied());
-            members.extend(all.filter(|member| member.1 > 0));
+            let all = numbers.iter().zip(plans.on(channel)).map(|(&number, &chips)| NumberedMember { number, chips });
+            members.extend(all.filter(|member| member.chips > 0));
             let chips = set.device().chips_on(u32::try_from(channel).expect("channels are counted so"));
             let number = part.map(|part| numbers[part]);
-            test.has_too_much(set, number, (&mut members, chips), work, &self.trials)
+            test.has_too_much(set, number, &mut members, chips, work, &self.trials)
         };
         (0..plans.room.len()).filter(|&channel| part.is_none_or(|part| plans.on(channel)[part] > 0)).any(on_one)
     }
@@ -124,7 +123,7 @@ impl<'s> PartitionTrials<'s> {
     ) -> Result<Option<Allocation>, usize> {
         let Problem { set, test, work, .. } = self.problem;
         let trial = test.tried(set, clusters, placements, work, &self.trials);
-        *self.given_up |= trial.given_up;
+        self.search.gives_up(trial.given_up);
         if let Some(failing) = trial.failing {
             return Err(failing);
         }

@@ -8,8 +8,14 @@ use crate::demand::least_load::{LeastLoad, SURELY_ABOVE_ONE};
 use crate::organisation::{is_on_one_channel, waits_for_each};
 use crate::work::Work;
 
-/// A cluster by its number, with the number of its chips on a channel.
-pub type NumberedMember = (u32, u32);
+/// A cluster on a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NumberedMember {
+    /// [`TrialAnswers::number`](super::TrialAnswers::number) of the cluster.
+    pub number: u32,
+    /// Its chips on the channel.
+    pub chips: u32,
+}
 
 /// A cluster wherever it is.
 #[derive(Debug)]
@@ -42,7 +48,7 @@ impl ChannelTest<'_> {
         known: &[KnownCluster],
         chips: u32,
     ) -> bool {
-        let cluster = |&(number, chips): &NumberedMember| (&known[number as usize], chips);
+        let cluster = |member: &NumberedMember| (&known[member.number as usize], member.chips);
         let (device, (one, own)) = (self.set.device(), cluster(&members[position]));
         let least = self.least(one);
         let load = if !waits_for_each(one.placement) {

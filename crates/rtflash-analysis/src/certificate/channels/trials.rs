@@ -5,7 +5,7 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
+use rtflash_model::{Placement, TaskId, TaskSet, sorting};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
@@ -14,7 +14,6 @@ use super::{ChannelContention, Neighbourhood};
 use crate::certificate::choice::Choice;
 use crate::gc::ChosenGc;
 use crate::organisation::shared_bus::SharedBus;
-use crate::work::Work;
 
 /// Garbage collection as far as it is known; `None` inside where nothing is written.
 type KnownGc = Option<Option<ChosenGc>>;
@@ -79,7 +78,7 @@ impl TrialAnswers {
     /// them.
     pub(crate) fn is_too_much(
         &self,
-        (set, granted, work): (&TaskSet, Reliance, &Work),
+        test: ChannelTest<'_>,
         number: u32,
         members: &mut [NumberedMember],
         chips: u32,
@@ -87,15 +86,15 @@ impl TrialAnswers {
         // Sums of doubles do not depend on the order of the clusters.
         sorting::unstable(members);
         let Answers { known, .. } = &*self.0.borrow();
-        let own = members.iter().position(|member| member.0 == number).expect("it is on its channel");
-        ChannelTest { set, granted, work }.is_too_much(own, members, known, chips)
+        let own = members.iter().position(|member| member.number == number).expect("it is on its channel");
+        test.is_too_much(own, members, known, chips)
     }
 
     /// The same of any of the clusters with tasks there: for searches that ask for the same channel
     /// over and over.
     pub(crate) fn is_too_much_for_any(
         &self,
-        (set, granted, work): (&TaskSet, Reliance, &Work),
+        test: ChannelTest<'_>,
         members: &mut [NumberedMember],
         chips: u32,
     ) -> bool {
@@ -103,11 +102,10 @@ impl TrialAnswers {
         let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
         key.clear();
         key.push(chips);
-        key.extend(members.iter().flat_map(|&(number, chips)| [number, chips]));
+        key.extend(members.iter().flat_map(|member| [member.number, member.chips]));
         if let Some(&answer) = overloads.get(key.as_slice()) {
             return answer;
         }
-        let test = ChannelTest { set, granted, work };
         let answer = (0..members.len()).any(|position| test.is_too_much(position, members, known, chips));
         overloads.insert(key.clone(), answer);
         answer
@@ -152,13 +150,13 @@ impl<'a> ChannelContention<'a> {
     /// are run with, so that no test of it holds; never where this is no trial.
     pub(crate) fn has_too_much(&self, position: usize) -> bool {
         let Some(KnownTrial { answers, clusters }) = &self.trials else { return false };
-        let asked = (self.set, self.granted, self.work);
+        let test = ChannelTest { set: self.set, granted: self.granted, work: self.work };
         let mut numbered = Vec::new();
         self.channels_of(position).any(|(channel, members)| {
             let busy = members.iter().filter(|&&(member, _)| self.is_active(member));
             numbered.clear();
-            numbered.extend(busy.map(|&(member, chips)| (clusters[member], chips)));
-            answers.is_too_much(asked, clusters[position], &mut numbered, self.set.device().chips_on(channel))
+            numbered.extend(busy.map(|&(member, chips)| NumberedMember { number: clusters[member], chips }));
+            answers.is_too_much(test, clusters[position], &mut numbered, self.set.device().chips_on(channel))
         })
     }
 
