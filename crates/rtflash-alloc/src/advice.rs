@@ -310,7 +310,7 @@ fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     (passing > 0).then_some(passing)
 }
 
-/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the
+/// The set at these thousandths of its load: every period grows by the inverse, rounded up to the
 /// nanosecond. Deadlines that are stated stay.
 pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let longer = |span: Span| {

@@ -18,7 +18,7 @@ pub struct DemandTest {
 }
 
 impl DemandTest {
-    /// The same with those of its placements alone that are possible on a device.
+    /// With those of its placements alone that are possible on a device.
     #[must_use]
     pub fn on(self, device: &Device) -> DemandTest {
         const BY_REGISTER: [&[Placement]; 3] =

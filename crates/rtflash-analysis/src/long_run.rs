@@ -10,7 +10,7 @@ pub(crate) trait LongRun: Default + Clone {
     /// Adds all of another one's terms.
     fn append(&mut self, other: Self);
 
-    /// All of it, `times` over, shared by so many, not by nobody; `None` where its numbers are too
+    /// All of it, `times` over, divided by `sharing`, above zero; `None` where its numbers are too
     /// large.
     fn scaled(&self, times: u128, sharing: u128) -> Option<Self>;
 
@@ -71,7 +71,7 @@ impl<L: LongRun> Line<L> {
         self.constant += constant;
     }
 
-    /// Adds another one `times` over, shared by so many; `None` where numbers are too large.
+    /// Adds another one `times` over, divided by `sharing`; `None` where numbers are too large.
     pub(crate) fn add_scaled(&mut self, other: &Line<L>, times: u128, sharing: u128) -> Option<()> {
         self.slope.append(other.slope.scaled(times, sharing)?);
         self.constant += other.constant * Fraction::new(times, sharing).to_f64();

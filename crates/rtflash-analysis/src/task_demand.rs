@@ -79,13 +79,13 @@ pub(crate) fn over(time: Span, period: Fraction) -> Fraction {
     // the product fits.
     match time.checked_mul(period.denominator()) {
         Some(product) => Fraction::new(product, period.numerator()),
-        // A period of an analysis's own may have so many digits. Without the last 63 of both, the
+        // A period of an analysis's own can have that many digits. Without the last 63 of both, the
         // quotient is slightly above its value.
         None => Fraction::new(time * ((period.denominator() >> 63) + 1), period.numerator() >> 63),
     }
 }
 
-/// The same, exactly, whatever the period.
+/// [`over`], exactly, whatever the period.
 pub(crate) fn exactly_over(time: Span, period: Fraction) -> Rational {
     Rational::product([time.as_ns().into(), period.denominator()], [period.numerator()])
 }

@@ -57,7 +57,7 @@ impl Cost {
         self.0.checked_mul(times).map(Cost)
     }
 
-    /// The same, below 2⁶⁴ nanoseconds: what takes so long is late everywhere.
+    /// The product, at most 2⁶⁴ − 1 nanoseconds: what takes that long is late everywhere.
     #[must_use]
     pub fn saturating_mul(self, times: u64) -> Cost {
         Cost(self.0.saturating_mul(times))
@@ -116,8 +116,7 @@ impl ProcessorTime {
         ProcessorTime(product_of_two(self.0, times))
     }
 
-    /// A part of it, the same for each of so many, rounded down; all of it where it stopped
-    /// growing, or where there is nobody.
+    /// An equal part of it, rounded down; all of it where it stopped growing, or for no parts.
     #[must_use]
     pub fn shared_by(self, many: u128) -> ProcessorTime {
         if self.0 == u128::MAX { self } else { ProcessorTime(self.0.checked_div(many).unwrap_or(self.0)) }
@@ -167,7 +166,7 @@ pub(crate) fn product(many: u128, each: u64) -> u128 {
     }
 }
 
-/// The same of any two numbers.
+/// A product of any two numbers, at most 2¹²⁸ − 1.
 #[inline]
 pub(crate) fn product_of_two(a: u128, b: u128) -> u128 {
     match u64::try_from(b) {

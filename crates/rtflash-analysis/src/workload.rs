@@ -20,14 +20,14 @@ impl WorkloadCurve {
         WorkloadCurve { pages, chips: 1, more: 0 }
     }
 
-    /// Of jobs of so many pages, each from where the last one ended, on one of so many chips; no
+    /// Of jobs of `pages` pages, each from where the last one ended, on one of `chips` chips; no
     /// chips count as one.
     pub const fn stream(pages: u64, chips: u64) -> WorkloadCurve {
         let chips = if chips == 0 { 1 } else { chips };
         WorkloadCurve { pages, chips, more: chips - 1 }
     }
 
-    /// The same rounded down, which is no bound.
+    /// Rounded down, which is no bound.
     pub(crate) const fn rounded_down(self) -> WorkloadCurve {
         WorkloadCurve { more: 0, ..self }
     }

@@ -235,7 +235,7 @@ impl<S: Sizes> Groups<S> {
         }
     }
 
-    /// To be told of every change of a group's tasks or size.
+    /// To be called after every change of a group's tasks or size.
     pub fn changed(&mut self, position: usize) {
         let group = &self.groups[position];
         if group.tasks.is_empty() {

@@ -42,7 +42,7 @@ impl Exact {
     /// number of chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
-    /// Why it does not begin with so many tasks.
+    /// Why it does not begin with these tasks.
     pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
@@ -77,8 +77,8 @@ pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::
     }
 }
 
-/// The same where fewer chips count before what they cost, and it is known what subsets need at
-/// least: only those are tested that may be part of a partition that needs so few.
+/// The search if fewer chips count before what they cost, and it is known what subsets need at
+/// least: only those are tested that can be part of a partition of the fewest chips.
 pub(super) fn search_fewest<S: Sizes>(
     sizes: &mut S,
     mut least: LeastSizes,
@@ -141,8 +141,8 @@ impl<S: Sizes> Subsets<S> {
         Subsets { tasks, chips, size, held, cost }
     }
 
-    /// Tests the subsets that may be part of a partition of no more than so many chips, which were
-    /// not tested before.
+    /// Tests the subsets that can be part of a partition of at most `within` chips, and were not
+    /// tested before.
     fn test(&mut self, sizes: &mut S, within: Option<(&LeastSizes, u32)>) -> Result<(), Limit> {
         for subset in 1..self.size.len() {
             let may_be_used = within.is_none_or(|(least, most)| least.may_be_used(subset, most));
@@ -207,8 +207,8 @@ impl<S: Sizes> Subsets<S> {
         Some(groups)
     }
 
-    /// Partitions of all tasks into clusters of no more chips than there are, at most so many:
-    /// those with small clusters first.
+    /// At most `most` partitions of all tasks into clusters of no more chips than there are: those
+    /// with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
         let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
@@ -273,7 +273,7 @@ fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> 
     fewest
 }
 
-/// The same of blocks of sizes of which some may be `NEVER`.
+/// [`fewest_chips`] of blocks of these sizes, some of them `NEVER`.
 fn fewest_of(tasks: u32, chips: u32, sizes: &[u32]) -> Vec<Option<u32>> {
     fewest_chips(tasks, chips, |block| Some(sizes[block]).filter(|&size| size != NEVER))
 }
@@ -317,8 +317,7 @@ impl LeastSizes {
         *self.fewest.last().expect("that of no tasks, if no other")
     }
 
-    /// Whether a subset may be part of a division of all tasks that needs no more than so many
-    /// chips.
+    /// Whether a subset can be part of a division of all tasks that needs at most `most` chips.
     fn may_be_used(&self, subset: usize, most: u32) -> bool {
         let rest = self.fewest[self.fewest.len() - 1 - subset];
         rest.and_then(|rest| rest.checked_add(self.sizes[subset])).is_some_and(|needed| needed <= most)

@@ -34,7 +34,7 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool,
 pub(super) struct Asked<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Charged with what its tests look at.
+    /// Tests charge their work to it.
     work: &'a Work,
     /// Tasks in all clusters that it was asked for.
     asked: u64,

@@ -45,7 +45,7 @@ pub(super) struct SizeCosts {
 }
 
 impl SizeCosts {
-    /// The same with D(s) = 0.
+    /// With D(s) = 0.
     pub fn without_delay(self) -> SizeCosts {
         SizeCosts { delay: 0.0, ..self }
     }
@@ -74,7 +74,7 @@ impl LoadShare {
     }
 }
 
-/// The most by which the double `total` of so many tasks may be off. Each term goes through fewer
+/// The most by which the double `total` of `tasks` tasks can be off. Each term goes through fewer
 /// than 12 roundings of 2⁻⁵³ relative, and the sum through one more for each task; this is more
 /// than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {

@@ -18,7 +18,7 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
     order
 }
 
-/// The outcome of a complete division of the chips, whoever made it: schedulable iff every cluster
+/// The outcome of a complete division of the chips that is given: schedulable iff every cluster
 /// passes the analysis where it is. Under a demand test it gets its certificates here.
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].

@@ -84,7 +84,7 @@ pub(super) trait Sizes {
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
-    /// Of so many groups those that a task is tried in as they are, in this order. `alone` is its
+    /// Of these groups those that a task is tried in as they are, in this order. `alone` is its
     /// own smallest cluster.
     fn joinable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
         tried.extend(0..groups);

@@ -53,7 +53,7 @@ pub struct Front {
     pub complete: bool,
 }
 
-/// A front looks at up to so many times the device's chips, and [`MORE_CHIPS`] more.
+/// A front has up to this many times the device's chips, and [`MORE_CHIPS`] more.
 pub const TIMES_CHIPS: u32 = 16;
 /// See [`TIMES_CHIPS`].
 pub const MORE_CHIPS: u32 = 256;

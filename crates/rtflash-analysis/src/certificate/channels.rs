@@ -53,24 +53,24 @@ pub struct ChannelContention<'a> {
     backfill: Vec<bool>,
     /// What a cluster may rely on.
     granted: Reliance,
-    /// What its tests look at is charged to it.
+    /// Tests charge their work to it.
     work: &'a Work,
     /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<ChosenGc>>>,
-    /// What a search leaves out of the tests; `None` for whoever wants a promise.
+    /// What a search leaves out of the tests; `None` for a guarantee.
     left_out: Option<Term>,
     /// Of each cluster.
     alone: Vec<AloneProcessor>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: Rc<ChannelMap>,
-    /// Whether a cluster that fails ends the tests: nobody asks about the others then.
+    /// Whether a cluster that fails ends the tests.
     whole: bool,
     /// Whether what clusters leave is given to servers.
     reserves: bool,
     /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
-    /// What trials of a search have found so far; `None` for whoever makes certificates.
+    /// What trials of a search have found so far; `None` if certificates are made.
     trials: Option<KnownTrial<'a>>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> ChannelContention<'a> {
         }
     }
 
-    /// The same with a term left out of the tests. What is accepted so is no promise: this is for
+    /// With a term left out of the tests. What is accepted so is not guaranteed: this is for
     /// searches that show what the term is for.
     #[must_use]
     pub fn leaving_out(self, term: Option<Term>) -> ChannelContention<'a> {

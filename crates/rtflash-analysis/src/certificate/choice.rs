@@ -44,7 +44,7 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
     choose_with(Patience::Full, processor, contentions, server_thousandths, work)
 }
 
-/// The same with so much patience for each test.
+/// [`choose`] with a patience for each test.
 pub fn choose_with(
     patience: Patience,
     processor: &Processor,
@@ -214,8 +214,8 @@ fn terms(
     )
 }
 
-/// The first of these terms that holds, by what a test says against each, up to so many tests that
-/// are given up.
+/// The first of these terms that holds, by what a test says against each, up to `most_given_up`
+/// tests that are given up.
 fn first_to_hold(
     terms: Vec<Option<ChosenGc>>,
     most_given_up: u32,

@@ -103,7 +103,7 @@ impl Demand<'_> {
         FitsFrom::At(longest.max(bound))
     }
 
-    /// The same where the load is too near to what there is for doubles.
+    /// [`end`](Demand::end) exactly: the load is too near to what there is for doubles.
     fn exact_end(&self, longest: Span) -> FitsFrom {
         let Some(mut line) = self.line::<Vec<Fraction>>() else { return FitsFrom::TooLong };
         line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));

@@ -129,7 +129,8 @@ impl LeastLoad {
         self.load
     }
 
-    /// The load of a stripe where each page waits for so many other chips, however little they do.
+    /// The load of a stripe each of whose pages waits for `chips` other chips, however little they
+    /// do.
     pub fn waiting_for(self, device: &Device, chips: u32) -> f64 {
         self.load + ns(device.bus_hold()) * self.pages * f64::from(chips)
     }

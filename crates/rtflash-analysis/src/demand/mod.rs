@@ -114,7 +114,7 @@ impl<'u> Demand<'u> {
         Demand::in_order(windows, processor, contention, gc, server_thousandths, work)
     }
 
-    /// The same for whoever knows the order in which its requests are due.
+    /// [`Demand::new`] with the order in which its requests are due.
     pub(crate) fn in_order(
         windows: Cow<'u, Windows>,
         processor: &'u Processor,
@@ -129,7 +129,7 @@ impl<'u> Demand<'u> {
         Demand { segments, windows, ..demand }
     }
 
-    /// The same for whoever asks for its load alone: no interval is looked at.
+    /// For its load alone: no interval can be tested.
     pub fn in_the_long_run(
         processor: &'u Processor,
         contention: &'u Contention,
@@ -186,7 +186,7 @@ impl<'u> Demand<'u> {
         self.of_jobs(length, jobs, self.collected(Some(length)))
     }
 
-    /// The time that so many jobs of each request, and so many passes, may take in an interval of
+    /// The time that these jobs of each request, and these passes, can take in an interval of
     /// `length`.
     fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, passes: DuePasses) -> ProcessorTime {
         let mut sum = ProcessorTime::ZERO;
@@ -216,7 +216,7 @@ impl<'u> Demand<'u> {
         sum.checked_sub(wait.less).expect("what is taken back is part of what is charged")
     }
 
-    /// What the steps of so many jobs of a request take, and what it takes that these suspend
+    /// What the steps of `jobs` jobs of a request take, and what it takes that these suspend
     /// erases.
     #[inline]
     pub(crate) fn own_time(&self, item: &DemandTask, jobs: u128) -> ProcessorTime {
@@ -383,7 +383,7 @@ impl<'u> Demand<'u> {
         matches!(self.end(), FitsFrom::Overloaded)
     }
 
-    /// The same exactly; `None` where its numbers are too large.
+    /// [`load`](Demand::load) exactly; `None` where its numbers are too large.
     pub fn exact_load(&self) -> Option<Rational> {
         Some(Rational::sum(&self.line::<Vec<Fraction>>()?.load))
     }

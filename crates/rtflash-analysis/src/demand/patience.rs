@@ -33,7 +33,7 @@ impl Demand<'_> {
         self.test_with(Patience::Full)
     }
 
-    /// The same with so much patience.
+    /// [`test`](Demand::test) with a patience.
     pub fn test_with(&self, patience: Patience) -> DemandVerdict {
         if patience == Patience::Short && self.is_next_to_one() {
             return DemandVerdict::TooLong;
@@ -72,7 +72,7 @@ impl Demand<'_> {
         matches!(self.test_within(VERY_FEW_ITERATIONS), DemandVerdict::Fails(_))
     }
 
-    /// The test, given up after so many iterations.
+    /// The test, given up after these iterations.
     pub(crate) fn test_within(&self, iterations: usize) -> DemandVerdict {
         self.search(iterations).verdict()
     }

@@ -40,7 +40,7 @@ impl SegmentSearch {
 }
 
 impl Demand<'_> {
-    /// Looks for an interval that demand and blocking do not fit into, with so many iterations.
+    /// Searches for an interval that demand and blocking do not fit into, for these iterations.
     pub(crate) fn search(&self, iterations: usize) -> SegmentSearch {
         if self.segments.is_empty() {
             return SegmentSearch::Nothing;
@@ -58,7 +58,7 @@ impl Demand<'_> {
         }
     }
 
-    /// The same from where one was given up.
+    /// Goes on from where a search was given up.
     ///
     /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
     /// all intervals from (h + B)/(1 − U_s) up to L are long enough.

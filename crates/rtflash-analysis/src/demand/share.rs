@@ -29,8 +29,8 @@ impl Demand<'_> {
     }
 }
 
-/// The shares that are sure to suffice, for whoever asks with one garbage collection after another.
-/// What is due of requests is the same with each.
+/// The shares that are sure to suffice, for one garbage collection after another: what is due of
+/// requests does not depend on it.
 pub(crate) struct SureShares<'u> {
     /// Without garbage collection.
     demand: Demand<'u>,
@@ -90,7 +90,7 @@ impl<'u> SureShares<'u> {
         self.share_up_to(gc, f64::INFINITY)
     }
 
-    /// The same, or where it is more than `enough`, some number that is.
+    /// The needed share; if it is more than `enough`, any number that is.
     pub(crate) fn share_up_to(&self, gc: Option<ChosenGc>, enough: f64) -> f64 {
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
@@ -158,7 +158,7 @@ impl<'u> SureShares<'u> {
 }
 
 impl Demand<'_> {
-    /// Of a request, each step of which makes so many requests for the bus.
+    /// Of a request, each step of which asks for the bus `asked` times.
     fn sum_of(&self, item: &DemandTask, asked: f64) -> Sum {
         let (turnaround, preemption) = (self.turnaround.to_f64(), self.preemption.to_f64());
         let (cost, period, early) = (item.step_cost.to_f64(), ns(item.period), item.early());

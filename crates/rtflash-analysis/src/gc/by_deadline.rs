@@ -79,7 +79,7 @@ impl<'p> GcByDeadline<'p> {
         pages.checked_sub(processor.reserve(0, self.server)?)
     }
 
-    /// Whether A is no more than so many pages with this deadline.
+    /// Whether A is at most `pages` with this deadline.
     pub(crate) fn arrive_within(&self, deadline: Span, pages: u64) -> bool {
         match self.arrivals_between(deadline) {
             (_, most) if most <= pages => true,
@@ -107,7 +107,7 @@ impl<'p> GcByDeadline<'p> {
         self.of_open(open(self.processor.arrivals_of_gc(deadline)?)?)
     }
 
-    /// The same where F is so many blocks.
+    /// What a pass takes and reclaims if F is `open` blocks.
     fn of_open(&self, open: u64) -> Option<PassLoad> {
         if let Some((known, pass)) = self.last.get()
             && known == open
@@ -119,7 +119,7 @@ impl<'p> GcByDeadline<'p> {
         pass
     }
 
-    /// The same where so many pages are valid.
+    /// What a pass takes and reclaims if `valid` pages are valid.
     fn of_valid(&self, valid: u64) -> Option<PassLoad> {
         let (cost, _) = self.processor.pass_of(valid)?;
         Some(PassLoad { cost, reclaimed: self.processor.reclaimed(valid) })

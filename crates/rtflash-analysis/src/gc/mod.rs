@@ -39,8 +39,8 @@ pub struct ChosenGc {
     pub reclaimed: u64,
     /// C_g: worst-case time of a pass.
     pub cost: Cost,
-    /// The same with all that its steps can wait, where some of that is counted apart: in a
-    /// superblock.
+    /// C_g with all that its steps can wait. It is more in a superblock, where some of that is
+    /// counted apart.
     pub in_full: Cost,
     /// q_g: its longest step.
     pub step: Cost,
@@ -134,7 +134,7 @@ impl Processor {
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })
     }
 
-    /// C_g of so many valid pages, and with all that its steps can wait.
+    /// C_g of a victim with `valid` pages, and with all that its steps can wait.
     fn pass_of(&self, valid: u64) -> Option<(Cost, Cost)> {
         let organisation = organisation(self.placement);
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;

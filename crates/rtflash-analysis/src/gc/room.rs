@@ -17,7 +17,7 @@ pub(crate) struct GcNumbers {
 }
 
 impl Processor {
-    /// H, F, v and α where A and W are so many pages; `None` where the blocks do not suffice.
+    /// H, F, v and α for these A and W; `None` where the blocks do not suffice.
     pub(crate) fn numbers(&self, arrivals: u64, pending: u64, server: bool) -> Option<GcNumbers> {
         let reserve = self.reserve(arrivals, server)?;
         let open = self.open(reserve, pending, server)?;
@@ -25,7 +25,7 @@ impl Processor {
         Some(GcNumbers { reserve, open, valid, reclaimed: self.reclaimed(valid) })
     }
 
-    /// H where A is so many pages, Eq. (6).
+    /// H for this A, Eq. (6).
     pub(crate) fn reserve(&self, arrivals: u64, server: bool) -> Option<u64> {
         // R, Eq. (5).
         let drawn = if server && !self.leaves_out(Term::ServerReserve) {
@@ -37,7 +37,7 @@ impl Processor {
         arrivals.checked_add(copied)?.checked_add(drawn)
     }
 
-    /// v where F is so many blocks, Eq. (8); `None` where there are no more, or α would be zero,
+    /// v for this F, Eq. (8); `None` where there are no more blocks, or α would be zero,
     /// Eq. (9).
     pub(crate) fn valid(&self, open: u64) -> Option<u64> {
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
@@ -45,7 +45,7 @@ impl Processor {
         (valid < self.block_pages).then_some(valid)
     }
 
-    /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
+    /// F for this H, Eq. (7). Without a page in reserve no pass is ever begun.
     pub(crate) fn open(&self, reserve: u64, pending: u64, server: bool) -> Option<u64> {
         Some(reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server))
     }

@@ -17,7 +17,7 @@ impl Processor {
         self.terms(Some(deadline), GcNumbers { reserve, open, valid, reclaimed })
     }
 
-    /// The same certificate once the server is left out: its reserve without R (docs/admission.md,
+    /// The certificate once the server is left out: its reserve without R (docs/admission.md,
     /// Theorem A4). `None` where it states less.
     pub fn without_server(&self, certificate: &Certificate) -> Option<Certificate> {
         let without = |of: Collection| {

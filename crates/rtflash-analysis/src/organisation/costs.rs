@@ -21,12 +21,12 @@ pub(crate) struct StepCosts {
     pub(crate) read: Cost,
     /// c_w: programming a page, likewise.
     pub(crate) write: Cost,
-    /// The same at the most that any page can wait, which is what blocks.
+    /// With all that any page can wait, which is what blocks.
     pub(crate) longest_read: Cost,
     pub(crate) longest_write: Cost,
     /// c_r of a user's read: in a superblock its own cluster is silent.
     pub(crate) user_read: Cost,
-    /// The same at the most that it can wait.
+    /// With all that it can wait.
     pub(crate) longest_user_read: Cost,
     /// What a page more adds to a step that reads pages on several chips: nothing but its requests
     /// for the bus.
@@ -116,8 +116,8 @@ impl StepCosts {
         })
     }
 
-    /// The same of a superblock, Eq. (69), whose passes take what those of any other do: charged
-    /// with all that its pages can wait, as nothing is known of its neighbours.
+    /// Of a superblock with two page registers, Eq. (69), whose passes take what those of any other
+    /// do: with all that its pages can wait, as nothing is known of its neighbours.
     pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;
@@ -131,7 +131,7 @@ impl StepCosts {
 }
 
 /// What a page that is read takes of an array with two page registers, the page before it on its
-/// way out meanwhile, where it is charged so many requests, its own included. With commands, as in
+/// way out meanwhile, if it is charged `ways` requests, its own included. With commands, as in
 /// Section 15.1, its command waits, goes with the page before, and only then may the array sense.
 pub(crate) fn behind_a_page(device: &Device, ways: u32) -> Option<Cost> {
     let [sense, transfer, command, hold] =

@@ -46,7 +46,7 @@ pub(crate) trait PageOrganisation {
         self.base().workload(request, chips)
     }
 
-    /// Steps in which a processor programs so many pages.
+    /// Steps in which a processor programs these pages.
     fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
         self.base().programs(pages, chips)
     }
@@ -98,7 +98,7 @@ pub(crate) trait PageOrganisation {
         self.base().copying(costs)
     }
 
-    /// The time of a pass that copies so many valid pages, erases included; `None` where it cannot
+    /// The time of a pass that copies `valid` pages, erases included; `None` where it cannot
     /// be added up.
     fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
         self.base().pass(costs, valid, block_pages, chips)

@@ -132,7 +132,7 @@ impl Processor {
         Processor::idle(device, chips, placement, bus)?.with(tasks)
     }
 
-    /// The same without tasks, for whoever gives it some.
+    /// The processor without tasks.
     pub fn idle(device: &Device, chips: u32, placement: Placement, bus: SharedBus) -> Option<Processor> {
         let (chips, organisation) = (u64::from(chips.max(1)), organisation(placement));
         let costs = organisation.costs(device, bus)?;
@@ -212,7 +212,7 @@ impl Processor {
         (self.costs.user_read, self.costs.write)
     }
 
-    /// The same of a superblock's passes: of a page that they read by itself, and of a row.
+    /// What a superblock's passes are charged: for a page that they read by itself, and for a row.
     pub fn pass_costs(&self) -> (Cost, Cost) {
         (self.costs.alone, self.costs.row)
     }
@@ -235,7 +235,7 @@ impl Processor {
     }
 }
 
-/// A request of so many equal steps; `None` where those of a job cannot be added up.
+/// A request of these equal steps; `None` where those of a job cannot be added up.
 fn demand_task(
     steps: WorkloadCurve,
     step_cost: Cost,

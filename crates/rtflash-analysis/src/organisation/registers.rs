@@ -103,9 +103,9 @@ impl Registers {
         })
     }
 
-    /// The same of a superblock, β_r and β_w of Eq. (68). Its pages wait for all chips that they
-    /// may wait for, so many of them where they are read, their own transfers included. `copying`:
-    /// its longest step that copies.
+    /// Of a superblock, with β_r and β_w of Eq. (68): its pages are charged all chips for which
+    /// they may wait, a read `read_ways` of them, its own transfer included. `copying`: its longest
+    /// step that copies.
     pub(crate) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
@@ -145,8 +145,8 @@ impl Registers {
         of(self.beta_w, fills).checked_add(of(self.beta_r, empties)).expect("four times as much can be added up")
     }
 
-    /// The same, with t_d for each of so many chips beside those that are charged to every page, in
-    /// the place of β.
+    /// [`turnaround`](Registers::turnaround) with t_d for each chip that is charged to every page,
+    /// and for `chips` more, instead of β.
     pub(crate) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
         let each = |ways: u32| self.t_b.saturating_mul(u64::from(ways).saturating_add(chips));
         let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Cost::ZERO };
@@ -192,7 +192,7 @@ impl Registers {
     }
 
     /// θ(m_0 + more) − θ(m_0), Eq. (62), for the m_0 chips that are charged to every read: how much
-    /// longer it takes where it waits for so many more.
+    /// longer it takes if it waits for `more` of them.
     pub(crate) fn longer(self, more: u64) -> Cost {
         if self.commands {
             return self.t_b.saturating_mul(more);

@@ -36,7 +36,7 @@ impl SharedBus {
         SharedBus { ways, most: ways, foreign: ways - part, most_foreign: ways - part }
     }
 
-    /// On a channel with so many chips of the cluster and of others.
+    /// On a channel with `own` chips of the cluster and `foreign` ones of others.
     pub(crate) fn on_a_channel(own: u32, foreign: u32) -> SharedBus {
         SharedBus { ways: own + foreign, most: own + foreign, foreign, most_foreign: foreign }
     }
@@ -51,7 +51,7 @@ impl SharedBus {
         }
     }
 
-    /// With so many chips of other clusters charged to each page at most. Where a whole channel
+    /// With at most `foreign` chips of other clusters charged to each page. Where a whole channel
     /// is the cluster's, rows wait there as before.
     pub fn beside_fewer(self, foreign: u32, whole: bool) -> SharedBus {
         let less = self.foreign.saturating_sub(foreign);

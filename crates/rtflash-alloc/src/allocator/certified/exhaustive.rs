@@ -24,7 +24,7 @@ const MOST_PARTITIONS: u64 = 12_000;
 /// So many times as much on devices whose chips have two page registers: there the right neighbours
 /// make more of a difference.
 const WITH_TWO_REGISTERS: u64 = 10;
-/// Fewer chips count as so many.
+/// Fewer chips count as this number.
 const FEWEST: u64 = 4;
 
 /// Parts of some sizes, with the placements of pages that each may have.
@@ -124,8 +124,8 @@ impl PartitionTrials<'_> {
         None
     }
 
-    /// Clusters of these sizes on all chips that differ, with all placements of their pages, at
-    /// most so many of them.
+    /// Clusters of these sizes on all chips that differ, with all placements of their pages, for at
+    /// most this work.
     fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
         let kinds: Vec<Rc<[Placement]>> =

@@ -60,7 +60,7 @@ impl LoadKey {
         })
     }
 
-    /// The same cluster, if no page ever waited for the bus.
+    /// The cluster as if no page ever waited for the bus.
     pub(super) fn without_contention(self) -> LoadKey {
         LoadKey { assumption: ContentionAssumption::NoContention, ..self }
     }

@@ -42,7 +42,7 @@ pub(super) use unplaced::tested;
 pub(super) struct Problem<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) test: DemandTest,
-    /// Charged with what the tests look at.
+    /// Tests charge their work to it.
     pub(super) work: &'a Work,
     /// Of all searches together.
     known: &'a KnownLoads,
@@ -249,7 +249,7 @@ impl<'a> BoundedSearch<'a> {
     }
 }
 
-/// Transfers to charge a page where so many chips are on a channel: one less each time, down to
+/// Transfers to charge a page if `ways` chips are on a channel: one less each time, down to
 /// two; on long channels half as many.
 fn fewer_transfers(ways: u32) -> impl Iterator<Item = u32> {
     const ALL: u32 = 64;

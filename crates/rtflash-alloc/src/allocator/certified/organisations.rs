@@ -35,7 +35,7 @@ pub(super) struct DemandHeld {
 /// Tests of task subsets in clusters of each organisation.
 pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
-    /// Charged with what the tests look at.
+    /// Tests charge their work to it.
     work: &'a Work,
     known: &'a KnownLoads,
     /// Those that the analysis has.
@@ -94,8 +94,8 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The same as a strategy asks for them: with clusters of one chip only, if so, and without
-    /// tests that change nothing where none are counted or remembered.
+    /// For a strategy: with clusters of one chip only, if so, and without tests that change nothing
+    /// where none are counted or remembered.
     pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
         let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
         let is_bounded = !matches!(strategy, Strategy::OneChipEach | Strategy::Growing);
@@ -157,7 +157,7 @@ impl<'a> Organisations<'a> {
         Some((idle.clone()?.with(self.tasks(tasks))?, others.clone()))
     }
 
-    /// The same without tasks.
+    /// A processor without tasks, and its neighbours.
     fn idle(&self, organisation: Organisation, chips: u32) -> (Option<Processor>, Contention) {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
@@ -236,7 +236,7 @@ impl<'a> Organisations<'a> {
         if is_too_much() || !fits() || key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
             return None;
         }
-        // Sums of doubles do not depend on the order in which somebody asks.
+        // Sums of doubles must not depend on the order of the tasks.
         let ascending = key.map(LoadKey::tasks);
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
         // Of many tasks others are tried where this takes long.
@@ -316,7 +316,7 @@ impl<'a> Organisations<'a> {
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The organisation in which these tasks hold on so many chips, of several the one with the
+    /// The organisation in which these tasks hold on `chips` chips, of several the one with the
     /// least to do.
     pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
@@ -361,7 +361,7 @@ impl<'a> Organisations<'a> {
         })
     }
 
-    /// Whether a cluster of so many chips can have this organisation.
+    /// Whether a cluster of `chips` chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         match organisation {
             Organisation::Stripe | Organisation::CachedStripe | Organisation::Zoned => true,
@@ -372,7 +372,7 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The largest cluster of this organisation of no more than so many chips.
+    /// The largest cluster of this organisation of at most `chips` chips.
     pub(super) fn on_chips(&self, organisation: Organisation, chips: u32) -> Option<u32> {
         (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
     }

@@ -39,7 +39,7 @@ impl Plans {
         &self.on[channel * self.sizes.len()..][..self.sizes.len()]
     }
 
-    /// The same of one cluster, to be changed.
+    /// Chips of one cluster on a channel, to be changed.
     pub(super) fn of(&mut self, cluster: usize, channel: usize) -> &mut u32 {
         &mut self.on[channel * self.sizes.len() + cluster]
     }

@@ -32,7 +32,7 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
         DemandSizes { organisations, bound: None, iterations: 0, by_load: GroupsByLoad::default() }
     }
 
-    /// Nothing is searched for any more after so many tests.
+    /// A search ends after `tests` tests.
     pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
         let bound = Some((tests, organisations.work().bound(MAX_WORK)));
         DemandSizes { bound, ..DemandSizes::new(organisations) }

@@ -36,8 +36,8 @@ pub fn certify(
     certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted, work)
 }
 
-/// The same where some clusters have certificates already, of these placements: those stay as they
-/// are, and the others are certified next to them.
+/// Certifies clusters next to others that have certificates already, of these placements, which
+/// stay as they are.
 pub fn certify_beside(
     set: &TaskSet,
     clusters: &[Cluster],

@@ -13,7 +13,7 @@ use crate::certificate::placed::PlacedProcessor;
 use crate::gc::ChosenGc;
 
 impl<'a> ChannelContention<'a> {
-    /// The same with a task more in a cluster, which collects as its certificate states, if it may.
+    /// With a task more in a cluster, which collects as its certificate states, if it may.
     pub fn with_task(&self, position: usize, task: TaskId, certificate: &Certificate) -> ChannelContention<'a> {
         let mut with = self.clone();
         let tasks = &mut with.clusters[position].to_mut().tasks;
@@ -23,7 +23,7 @@ impl<'a> ChannelContention<'a> {
         with
     }
 
-    /// The same with a cluster more on chips that no other has.
+    /// With a cluster more on chips that no other has.
     pub fn with_cluster(&self, cluster: Cluster, placement: Placement) -> ChannelContention<'a> {
         let mut with = self.clone();
         let ways = self.set.device().chips_per_channel();
@@ -123,7 +123,7 @@ impl<'a> ChannelContention<'a> {
         self.set.device().has_commands()
     }
 
-    /// Takes a cluster for one with a server of so many thousandths: with one or more nothing is
+    /// Takes a cluster for one with a server of these thousandths: with one or more nothing is
     /// known of what it moves.
     pub fn charge_by(&mut self, position: usize, thousandths: u32) {
         self.servers[position] = thousandths;

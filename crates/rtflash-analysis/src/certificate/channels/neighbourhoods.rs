@@ -1,4 +1,5 @@
-//! Who shares a channel with the chips of a cluster, as far as its tests look at that.
+//! The clusters that share a channel with the chips of another one, as far as its tests depend on
+//! them.
 
 use rtflash_model::{Reliance, sorting};
 

@@ -38,7 +38,7 @@ pub(crate) struct ChannelTest<'a> {
 }
 
 impl ChannelTest<'_> {
-    /// Whether one of the clusters with tasks on a channel of so many chips, by their numbers among
+    /// Whether one of the clusters with tasks on a channel of `chips` chips, by their numbers among
     /// those that are known, has too much to do there: no deadline of garbage collection makes it
     /// hold then, nor any of the others'.
     pub(crate) fn is_too_much(

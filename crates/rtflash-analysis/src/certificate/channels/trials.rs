@@ -39,8 +39,8 @@ struct Answers {
     clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
     /// By their numbers.
     known: Vec<KnownCluster>,
-    /// Whether one of some clusters, with so many chips each, has too much to do on a channel of so
-    /// many chips.
+    /// Whether one of some clusters, each with the number of its chips, has too much to do on a
+    /// channel of the first number of chips.
     overloads: FxHashMap<Vec<u32>, bool>,
     /// The channel that is asked for, so that asking takes no memory.
     key: Vec<u32>,
@@ -73,7 +73,7 @@ impl TrialAnswers {
         self.0.borrow().known[number as usize].fits
     }
 
-    /// Whether a cluster has too much to do on a channel of so many chips, whatever deadlines of
+    /// Whether a cluster has too much to do on a channel of `chips` chips, whatever deadlines of
     /// garbage collection there are. `members` are the clusters with tasks there, itself among
     /// them.
     pub(crate) fn is_too_much(
@@ -90,8 +90,8 @@ impl TrialAnswers {
         test.is_too_much(own, members, known, chips)
     }
 
-    /// The same of any of the clusters with tasks there: for searches that ask for the same channel
-    /// over and over.
+    /// Whether any of the clusters with tasks there has too much to do: answers are kept, as
+    /// searches ask for one channel over and over.
     pub(crate) fn is_too_much_for_any(
         &self,
         test: ChannelTest<'_>,
@@ -130,7 +130,7 @@ impl<'a> ChannelContention<'a> {
         answer
     }
 
-    /// The same for trials of a search, which have servers nowhere.
+    /// For trials of a search, which have servers nowhere.
     #[must_use]
     pub(crate) fn for_trials(self, answers: &'a TrialAnswers) -> ChannelContention<'a> {
         let number = |position: usize| {

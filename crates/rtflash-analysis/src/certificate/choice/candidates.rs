@@ -79,7 +79,7 @@ fn longest(shortest: Span, light: impl Fn(Span) -> bool) -> Span {
     Span::from_ns(low).unwrap_or(Span::LONGEST)
 }
 
-/// A length of time of about so many nanoseconds.
+/// A length of time of about this number of nanoseconds.
 fn about(nanoseconds: f64) -> Span {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
     Span::from_ns(nanoseconds as u64).unwrap_or(Span::LONGEST)

@@ -245,7 +245,7 @@ impl Contention {
         }
     }
 
-    /// What it takes a decision to look at a request in one interval more.
+    /// The work of a decision for each request in one interval more.
     pub(crate) fn quick_look(&self, processor: &Processor) -> u64 {
         if self.queue.is_some() || self.queued_siblings.is_some() {
             4

@@ -6,7 +6,7 @@
 //! 3. The processor is a chip of a stripe, or a superblock that does not backfill.
 //!
 //! So each request for the bus waits for one transfer of each neighbour, as far as the neighbour
-//! makes so many: min(n_i, N_j).
+//! makes that many: min(n_i, N_j).
 
 use rtflash_model::Span;
 

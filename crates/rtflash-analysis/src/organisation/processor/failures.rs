@@ -8,7 +8,7 @@ use crate::organisation::{PageOrganisation, organisation};
 use crate::term::Term;
 use crate::time::Cost;
 
-/// Blocks of a processor of so many chips that are no spare ones: each block that fails takes those
+/// Blocks of a processor of `width` chips that are no spare ones: each block that fails takes those
 /// of its row with it.
 pub(crate) fn blocks_left(device: &Device, width: u64) -> u64 {
     u64::from(device.blocks_per_chip()).saturating_sub(width.saturating_mul(device.spare_blocks().into()))

@@ -7,7 +7,7 @@ use crate::term::Term;
 use crate::time::Cost;
 
 impl Processor {
-    /// The same with a term left out. What passes a test so is no promise.
+    /// With a term left out. What passes a test so is not guaranteed.
     pub(crate) fn leaving_out(mut self, term: Term, device: &Device) -> Processor {
         let hold = Cost::from(device.bus_hold());
         let own = |base: Span| Cost::from(base).checked_add(hold);

@@ -11,7 +11,8 @@ impl Processor {
         self.registers
     }
 
-    /// The same beside so many chips that a page may wait for more than it is charged.
+    /// [`turnaround`](Processor::turnaround) beside `chips` chips for which a page may wait, and is
+    /// not charged.
     pub(crate) fn turnaround_beside(&self, server: bool, chips: u64) -> Cost {
         let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
         counted.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.duties(server), chips))
