@@ -10,8 +10,8 @@
 
 pub use crate::certificate::anywhere::holds_anywhere;
 pub use crate::certificate::channels::{
-    Certification, ChannelContention, NumberedMember, Trial, TrialAnswers, certify, certify_beside,
-    certify_leaving_out, certify_whole, certify_without_servers, tried,
+    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
+    certify_without_servers, tried,
 };
 pub use crate::certificate::choice::{
     Choice, LastFailure, choose, choose_with, is_surely_late, largest_server, terms_without_server,

@@ -4,8 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
 
 use super::ClusterReport;
-use crate::certificate::channels::ChannelTest;
-use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
+use crate::certified::{self, Certification, Trial, TrialAnswers};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -73,24 +72,6 @@ impl DemandTest {
         trials: &TrialAnswers,
     ) -> Trial {
         certified::tried(set, clusters, placements, self.rely_on, work, trials)
-    }
-
-    /// Whether a cluster has too much to do on a channel of `chips` chips beside the clusters with
-    /// tasks there, so that no trial of them succeeds; without one, whether any of them has.
-    pub fn has_too_much(
-        self,
-        set: &TaskSet,
-        number: Option<u32>,
-        members: &mut [NumberedMember],
-        chips: u32,
-        work: &Work,
-        trials: &TrialAnswers,
-    ) -> bool {
-        let test = ChannelTest { set, granted: self.rely_on, work };
-        match number {
-            Some(number) => trials.is_too_much(test, number, members, chips),
-            None => trials.is_too_much_for_any(test, members, chips),
-        }
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).

@@ -3,7 +3,6 @@
 mod certify;
 mod extended;
 mod neighbourhoods;
-mod overloads;
 mod trials;
 
 use std::borrow::Cow;
@@ -28,8 +27,6 @@ pub use certify::{
     Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, certify_without_servers, tried,
 };
 use neighbourhoods::Neighbourhood;
-pub(crate) use overloads::ChannelTest;
-pub use overloads::NumberedMember;
 use trials::KnownTrial;
 pub use trials::TrialAnswers;
 

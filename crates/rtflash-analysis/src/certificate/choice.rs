@@ -9,7 +9,7 @@ use rtflash_model::Span;
 
 use crate::demand::bus::Contention;
 use crate::demand::{Demand, DemandVerdict, Patience, SureShares, Windows};
-use crate::gc::{ChosenGc, GcByDeadline};
+use crate::gc::ChosenGc;
 use crate::organisation::processor::{DemandTask, Processor};
 use crate::time::{Cost, ns};
 use crate::work::Work;
@@ -200,9 +200,8 @@ fn terms(
     } else {
         // Some fifty deadlines are looked at.
         work.charge(50 * processor.write_streams.len());
-        let passes = GcByDeadline::new(processor, server);
-        let most = passes.most_arrivals(|pass| load(pass.cost, pass.reclaimed) < share);
-        let light = move |deadline| most.is_some_and(|most| passes.arrive_within(deadline, most));
+        let is_light = move |gc: ChosenGc| load(gc.cost, gc.reclaimed) < share;
+        let light = move |deadline| processor.gc(deadline, server).is_some_and(is_light);
         deadlines = Some(candidates(processor, rate, light));
     }
     let terms = deadlines.into_iter().flatten().filter_map(move |deadline| processor.gc(deadline, server));

@@ -8,7 +8,6 @@
 //! So a reserve of H pages is enough for every program, a victim has at most v valid pages, and a
 //! pass reclaims at least α.
 
-mod by_deadline;
 mod room;
 #[cfg(test)]
 mod tests;
@@ -21,7 +20,6 @@ use crate::organisation::organisation;
 use crate::organisation::processor::Processor;
 use crate::term::Term;
 use crate::time::Cost;
-pub(crate) use by_deadline::GcByDeadline;
 use room::GcNumbers;
 
 /// Garbage collection on a processor, once its relative deadline is chosen.

@@ -1,6 +1,5 @@
 //! Garbage collection as it is stated.
 
-use super::by_deadline::PassLoad;
 use super::*;
 use crate::organisation::costs::StepCosts;
 use crate::random_processors::{Drawn, ns};
@@ -90,40 +89,4 @@ fn crowding_is_what_is_needed_of_what_there_is() {
         compared += 1;
     }
     assert!(compared > 100, "{compared}");
-}
-
-/// What is said of a deadline without counting is what is found there, whatever the deadline.
-#[test]
-fn passes_by_deadline_are_those_of_each() {
-    let (mut compared, mut none, mut all_light) = (0, 0, [0, 0]);
-    for seed in 0..4_000 {
-        let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
-        if processor.write_streams.is_empty() {
-            continue;
-        }
-        let server = rng.within(0, 1) > 0;
-        let passes = GcByDeadline::new(&processor, server);
-        let mut drawn = |digits: u64| {
-            let digits = rng.within(1, digits);
-            ns(rng.within(1, 1 << digits))
-        };
-        // Light is what takes no more a page than at one of the deadlines.
-        let per_page = |pass: PassLoad| pass.cost.to_f64() / pass.reclaimed as f64;
-        let limit = passes.pass(drawn(40)).map_or(0.0, per_page);
-        let is_light = |pass: PassLoad| per_page(pass) <= limit;
-        let most = passes.most_arrivals(is_light);
-        for _ in 0..40 {
-            let deadline = drawn(60);
-            let light = most.is_some_and(|most| passes.arrive_within(deadline, most));
-            assert_eq!(light, passes.pass(deadline).is_some_and(is_light), "seed {seed}, {deadline:?}: {processor:?}");
-            all_light[usize::from(light)] += 1;
-            let found = processor.gc(deadline, server).map(|gc| (gc.cost, gc.reclaimed));
-            let said = passes.pass(deadline).map(|pass| (pass.cost, pass.reclaimed));
-            assert_eq!(said, found, "seed {seed}, {deadline:?}: {processor:?}");
-            compared += u32::from(found.is_some());
-            none += u32::from(found.is_none());
-        }
-    }
-    assert!(compared > 5_000 && none > 5_000, "{compared}, {none}");
-    assert!(all_light.iter().all(|&times| times > 5_000), "{all_light:?}");
 }

@@ -3,7 +3,6 @@
 
 use rtflash_model::{Allocation, Placement};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
 
 use super::BoundedSearch;
 use super::organisations::Organisations;
@@ -30,7 +29,7 @@ const FEWEST: u64 = 4;
 /// Parts of some sizes, with the placements of pages that each may have.
 struct SizedParts<'p> {
     parts: &'p [TaskBlock],
-    kinds: Vec<Rc<[Placement]>>,
+    kinds: Vec<Vec<Placement>>,
 }
 
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
@@ -128,7 +127,7 @@ impl PartitionTrials<'_> {
     /// most this work.
     fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
-        let kinds: Vec<Rc<[Placement]>> =
+        let kinds: Vec<Vec<Placement>> =
             parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size)).collect();
         if kinds.iter().any(|kinds| kinds.is_empty()) {
             return None;
@@ -198,15 +197,12 @@ impl PartitionTrials<'_> {
             }
             self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
-            let next = |kinds: &Rc<[Placement]>| {
+            let next = |kinds: &Vec<Placement>| {
                 let kind = usize::try_from(rest % kinds.len() as u64).expect("a position in a list");
                 rest /= kinds.len() as u64;
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            if self.overloads(parts, plans, &chosen) {
-                continue;
-            }
             let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
             if let Ok(allocation) = self.tried(&clusters, &chosen) {
                 return allocation;

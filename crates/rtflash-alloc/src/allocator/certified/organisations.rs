@@ -227,10 +227,6 @@ impl<'a> Organisations<'a> {
         if let Some(known) = key.and_then(|key| self.known.get(&key)) {
             return known;
         }
-        // What does not hold without waiting holds nowhere.
-        if key.and_then(|key| self.known.get(&key.without_contention())) == Some(None) {
-            return None;
-        }
         let is_too_much = || self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE;
         let fits = || self.set.space(tasks, chips, Some(organisation.placement())).fits();
         if is_too_much() || !fits() || key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
@@ -306,13 +302,8 @@ impl<'a> Organisations<'a> {
             };
             Demand::new(&processor, &others, gc, 0, self.work).exact_load()
         };
-        let loads =
-            self.allowed.iter().filter(|&&organisation| self.may_be(organisation, chips)).filter_map(|&organisation| {
-                match self.key(tasks, organisation, chips) {
-                    Some(key) => self.known.exact(key, || of(organisation)),
-                    None => of(organisation),
-                }
-            });
+        let allowed = self.allowed.iter().filter(|&&organisation| self.may_be(organisation, chips));
+        let loads = allowed.filter_map(|&organisation| of(organisation));
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 

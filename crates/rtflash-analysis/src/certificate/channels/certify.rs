@@ -174,11 +174,6 @@ impl ChannelContention<'_> {
     /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
     fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
         let mut fragile = vec![false; self.clusters.len()];
-        // Where this is a trial, it ends at the first that has too much to do.
-        let overloaded = busy.iter().copied().find(|&position| self.has_too_much(position));
-        if let Some(first) = overloaded.filter(|&first| first == busy[0]) {
-            return TestedClusters { fragile, failing: vec![first], given_up: false };
-        }
         for &position in busy {
             if let Some(certificate) = &given[position] {
                 self.backfill[position] = certificate.backfill;
@@ -188,7 +183,7 @@ impl ChannelContention<'_> {
                 (self.gcs[position], fragile[position]) = self.first_gc(position);
             }
         }
-        let (failing, given_up) = self.settle(busy, &fragile, overloaded, given);
+        let (failing, given_up) = self.settle(busy, &fragile, given);
         TestedClusters { fragile, failing, given_up }
     }
 
@@ -208,13 +203,7 @@ impl ChannelContention<'_> {
 
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
     /// where they need them and are not given: those that fail, and whether a test was given up.
-    fn settle(
-        &mut self,
-        busy: &[usize],
-        fragile: &[bool],
-        overloaded: Option<usize>,
-        given: &[Option<Certificate>],
-    ) -> (Vec<usize>, bool) {
+    fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
         // What is changed for one of them, its neighbours were tested without: as long as there are
         // changes, all are tested again.
         const ROUNDS: usize = 4;
@@ -224,7 +213,7 @@ impl ChannelContention<'_> {
                 if self.whole && !failing.is_empty() {
                     break;
                 }
-                if overloaded == Some(position) || !self.data_fit(position) {
+                if !self.data_fit(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {

@@ -5,11 +5,10 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use rtflash_model::{Placement, TaskId, TaskSet, sorting};
+use rtflash_model::{Placement, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 
-use super::overloads::{ChannelTest, KnownCluster, NumberedMember};
 use super::{ChannelContention, Neighbourhood};
 use crate::certificate::choice::Choice;
 use crate::gc::ChosenGc;
@@ -37,13 +36,8 @@ type ClustersByTasks = FxHashMap<Vec<TaskId>, u32>;
 struct Answers {
     /// A number for each cluster wherever it is.
     clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
-    /// By their numbers.
-    known: Vec<KnownCluster>,
-    /// Whether one of some clusters, each with the number of its chips, has too much to do on a
-    /// channel of the first number of chips.
-    overloads: FxHashMap<Vec<u32>, bool>,
-    /// The channel that is asked for, so that asking takes no memory.
-    key: Vec<u32>,
+    /// Whether their data fit, by their numbers.
+    fits: Vec<bool>,
     /// A number for each garbage collection.
     gcs: FxHashMap<KnownGc, u32>,
     worst: FxHashMap<(u32, SharedBus), (KnownGc, bool)>,
@@ -56,59 +50,20 @@ const ANY_GC: u32 = u32::MAX;
 
 impl TrialAnswers {
     /// The number of a cluster of these tasks, wherever it is.
-    pub fn number(&self, set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u32 {
-        let Answers { clusters, known, .. } = &mut *self.0.borrow_mut();
+    fn number(&self, set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u32 {
+        let Answers { clusters, fits, .. } = &mut *self.0.borrow_mut();
         let numbers = clusters.entry((placement, size)).or_default();
         if let Some(&number) = numbers.get(tasks) {
             return number;
         }
-        let number = u32::try_from(known.len()).expect("fewer than fit into memory");
-        let fits = set.space(tasks, size, Some(placement)).fits();
-        known.push(KnownCluster { tasks: tasks.to_vec(), size, placement, fits, least: OnceCell::new() });
+        let number = u32::try_from(fits.len()).expect("fewer than fit into memory");
+        fits.push(set.space(tasks, size, Some(placement)).fits());
         numbers.insert(tasks.to_vec(), number);
         number
     }
 
     fn fits(&self, number: u32) -> bool {
-        self.0.borrow().known[number as usize].fits
-    }
-
-    /// Whether a cluster has too much to do on a channel of `chips` chips, whatever deadlines of
-    /// garbage collection there are. `members` are the clusters with tasks there, itself among
-    /// them.
-    pub(crate) fn is_too_much(
-        &self,
-        test: ChannelTest<'_>,
-        number: u32,
-        members: &mut [NumberedMember],
-        chips: u32,
-    ) -> bool {
-        // Sums of doubles do not depend on the order of the clusters.
-        sorting::unstable(members);
-        let Answers { known, .. } = &*self.0.borrow();
-        let own = members.iter().position(|member| member.number == number).expect("it is on its channel");
-        test.is_too_much(own, members, known, chips)
-    }
-
-    /// Whether any of the clusters with tasks there has too much to do: answers are kept, as
-    /// searches ask for one channel over and over.
-    pub(crate) fn is_too_much_for_any(
-        &self,
-        test: ChannelTest<'_>,
-        members: &mut [NumberedMember],
-        chips: u32,
-    ) -> bool {
-        sorting::unstable(members);
-        let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
-        key.clear();
-        key.push(chips);
-        key.extend(members.iter().flat_map(|member| [member.number, member.chips]));
-        if let Some(&answer) = overloads.get(key.as_slice()) {
-            return answer;
-        }
-        let answer = (0..members.len()).any(|position| test.is_too_much(position, members, known, chips));
-        overloads.insert(key.clone(), answer);
-        answer
+        self.0.borrow().fits[number as usize]
     }
 }
 
@@ -144,20 +99,6 @@ impl<'a> ChannelContention<'a> {
     /// A cluster's number among those of all trials; of a trial alone.
     fn number(&self, position: usize) -> u32 {
         self.trials.as_ref().map_or(0, |trial| trial.clusters[position])
-    }
-
-    /// Whether a cluster has too much to do on one of its channels whatever it and its neighbours
-    /// are run with, so that no test of it holds; never where this is no trial.
-    pub(crate) fn has_too_much(&self, position: usize) -> bool {
-        let Some(KnownTrial { answers, clusters }) = &self.trials else { return false };
-        let test = ChannelTest { set: self.set, granted: self.granted, work: self.work };
-        let mut numbered = Vec::new();
-        self.channels_of(position).any(|(channel, members)| {
-            let busy = members.iter().filter(|&&(member, _)| self.is_active(member));
-            numbered.clear();
-            numbered.extend(busy.map(|&(member, chips)| NumberedMember { number: clusters[member], chips }));
-            answers.is_too_much(test, clusters[position], &mut numbered, self.set.device().chips_on(channel))
-        })
     }
 
     fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {

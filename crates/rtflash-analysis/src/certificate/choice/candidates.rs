@@ -2,7 +2,6 @@
 
 use rtflash_model::{Span, sorting};
 
-use crate::gc::GcByDeadline;
 use crate::organisation::processor::{Processor, WriteStream};
 use crate::time::ns;
 
@@ -51,10 +50,9 @@ pub(crate) fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) 
 fn in_proportion(processor: &Processor, rate: f64, shortest: Span, longest: Span) -> Span {
     let pages = |writer: &WriteStream| writer.pages.at_most(1.0 + ns(writer.jitter) / ns(writer.period));
     let pending: f64 = processor.write_streams.iter().map(pages).sum();
-    let passes = GcByDeadline::new(processor, false);
     let mut even = longest;
     for _ in 0..4 {
-        let reclaimed = passes.pass(even).map_or(1, |pass| pass.reclaimed) as f64;
+        let reclaimed = processor.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
         let before = std::mem::replace(&mut even, about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest));
         // The next round would be the same.
         if before == even {
