@@ -57,7 +57,7 @@ Section Segment.
   Definition document_loop (fuel : positive) : outcome :=
     outcome_of (rounds document_body fuel e).
 
-  (* The loop of crates/rtflash-analysis/src/certified/demand.rs: before(h) is a nanosecond less, and
+  (* The loop of crates/rtflash-analysis/src/demand/search.rs: before(h) is a nanosecond less, and
      nothing is shorter than no time. *)
   Definition code_body (t : Z) : Z + option Z :=
     if t <? h t then inr (Some t)

@@ -123,7 +123,7 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
     });
     let together = |axes: FrontAxes, work: u64| {
         let axes = FrontAxes { chips: true, logical_ratio: true, algorithm: true, ..axes };
-        front_within(set, allocator, analysis, axes, (MOST_TOGETHER, work))
+        front_within(set, allocator, analysis, axes, MOST_TOGETHER, work)
     };
     let mut front = together(FrontAxes::default(), 2 * part);
     if front.points.is_empty() {
@@ -145,7 +145,7 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
             higher.map(|ratio| LargestRatio { ratio, steps: RATIO_STEPS })
         } else {
             let work = Work::new();
-            largest_ratio(set, allocator, analysis, (MOST_TOGETHER, work.bound(part)), &work).value()
+            largest_ratio(set, allocator, analysis, MOST_TOGETHER, work.bound(part), &work).value()
         },
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
@@ -310,7 +310,7 @@ fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     (passing > 0).then_some(passing)
 }
 
-/// The set at so many thousandths of its load: every period grows by the inverse, rounded up to the
+/// The set at these thousandths of its load: every period grows by the inverse, rounded up to the
 /// nanosecond. Deadlines that are stated stay.
 pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let longer = |span: Span| {

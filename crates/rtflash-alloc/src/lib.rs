@@ -29,7 +29,7 @@ pub mod advice;
 pub mod allocator;
 pub mod migration;
 #[cfg(test)]
-#[path = "../../rtflash-analysis/src/certified/random_processors.rs"]
+#[path = "../../rtflash-analysis/src/random_processors.rs"]
 #[allow(dead_code, reason = "tests here use a part of it")]
 mod random_processors;
 pub mod rectangles;

@@ -138,7 +138,7 @@ impl LayoutSearch<'_> {
         self.iterations == 0 || self.tests == 0 || self.bound.left() == 0
     }
 
-    /// Lays out the clusters that are left, with so many chips more than they have.
+    /// Lays out the clusters that are left, with `more` chips more than they have.
     fn place(&mut self, extra: u32) -> Option<Allocation> {
         let Some(block) = self.busy.get(self.laid.len()) else {
             return if extra == 0 { self.tested() } else { None };
@@ -174,7 +174,7 @@ impl LayoutSearch<'_> {
         None
     }
 
-    /// Channels and ways of so many chips, those first that are on as many channels as the cluster
+    /// Channels and ways of these chips, those first that are on as many channels as the cluster
     /// was.
     fn shapes(&self, chips: u32) -> Vec<(u32, u32)> {
         let cluster = &self.busy[self.laid.len()].cluster;

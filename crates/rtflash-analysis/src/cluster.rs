@@ -5,12 +5,12 @@ use std::ops::Add;
 
 use rtflash_model::{Device, Span, Task, TaskId, TaskSet};
 
-use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
 use crate::certified::holds_anywhere;
 use crate::cluster_report::{ClusterReport, GcReport};
 use crate::field::{BaselineTerm, baseline};
 use crate::fraction::{Fraction, Rational};
+use crate::task_demand::{exactly_over, over};
 use crate::work::Work;
 
 /// The demand of a task under Theorem 1 with linear utilizations.
@@ -71,7 +71,7 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: 
 /// ([`Analysis::takes_commands`]), or on one of which the analysis says nothing
 /// ([`Analysis::undefined`]).
 ///
-/// What the test looks at is charged to `work`.
+/// The test charges its work to `work`.
 pub fn cluster_verdict(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -82,7 +82,7 @@ pub fn cluster_verdict(
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
     if matches!(analysis.test(), Test::Utilization(_) | Test::Cluster(_)) {
-        // Roughly: nobody knows what such a test takes.
+        // Roughly: what such a test takes is not known.
         work.charge(16 * tasks.len());
     }
     let verdict = match analysis.test() {

@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
 
 use super::ClusterReport;
-use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
+use crate::certified::{self, Certification, Trial, TrialAnswers};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -17,7 +17,7 @@ pub struct DemandTest {
 }
 
 impl DemandTest {
-    /// The same with those of its placements alone that are possible on a device.
+    /// With those of its placements alone that are possible on a device.
     #[must_use]
     pub fn on(self, device: &Device) -> DemandTest {
         const BY_REGISTER: [&[Placement]; 3] =
@@ -72,23 +72,6 @@ impl DemandTest {
         trials: &TrialAnswers,
     ) -> Trial {
         certified::tried(set, clusters, placements, self.rely_on, work, trials)
-    }
-
-    /// Whether a cluster has too much to do on a channel of so many chips beside the clusters with
-    /// tasks there, so that no trial of them succeeds; without one, whether any of them has.
-    pub fn has_too_much(
-        self,
-        set: &TaskSet,
-        number: Option<u32>,
-        (members, chips): (&mut [NumberedMember], u32),
-        work: &Work,
-        trials: &TrialAnswers,
-    ) -> bool {
-        let asked = (set, self.rely_on, work);
-        match number {
-            Some(number) => trials.is_too_much(asked, number, members, chips),
-            None => trials.is_too_much_for_any(asked, members, chips),
-        }
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).

@@ -2,8 +2,7 @@
 //! trait, a file for each analysis.
 //!
 //! - Equations (IV.1) to (IV.9) of the thesis, Theorem 1: [`Thesis`], [`ThesisEvaluated`].
-//! - [`certified`]: what may be promised on the device: processors, demand, certificates
-//!   (docs/analysis.md).
+//! - [`certified`]: demand tests, whose yes is a certificate (docs/analysis.md).
 //! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
 //! - [`verdict`]: what an analysis of either kind says of a given allocation.
 //! - [`necessary`]: proofs that no allocation meets every deadline.
@@ -22,6 +21,7 @@
 extern crate self as rtflash_analysis;
 
 mod alone;
+mod certificate;
 pub mod certified;
 mod cluster;
 mod cluster_report;
@@ -30,37 +30,44 @@ mod demand;
 mod demand_test;
 mod field;
 mod fraction;
+mod gc;
+mod long_run;
 pub mod necessary;
-mod part_ftl;
+mod organisation;
+#[cfg(test)]
+mod random_processors;
 pub mod reason;
 pub mod server;
 mod sound;
+mod task_demand;
+mod term;
 mod test;
 mod thesis;
-mod thesis_evaluated;
+mod time;
 pub mod verdict;
 mod work;
+mod workload;
 
 use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Placement, Reliance, Span, Task, TaskSet};
 
 pub use crate::cluster_report::{ClusterReport, GcReport};
+pub use crate::field::part_ftl::PartFtl;
 pub use crate::field::{
     BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, StockTerm, baseline,
 };
+pub use crate::task_demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
+pub use crate::thesis::evaluated::ThesisEvaluated;
 pub use alone::fits_alone;
 pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
 pub use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::{Untestable, UntestableCause};
-pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use demand_test::DemandTest;
 pub use fraction::{Fraction, Rational};
 pub use necessary::{Necessary, NecessaryWithZones};
-pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock, Zoned};
 pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
 pub use thesis::Thesis;
-pub use thesis_evaluated::ThesisEvaluated;
 pub use work::{PlacementProgress, Work, WorkBound};
 
 /// Something an analysis takes for granted about the device or its use.

@@ -18,7 +18,7 @@ pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) 
     passing_charged(set, analysis, allocation, &Work::new())
 }
 
-/// The same, its tests charged to `work`.
+/// [`passing`], its tests charged to `work`.
 pub fn passing_charged(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation, work: &Work) -> Vec<bool> {
     let kind = AnalysisKind::of(analysis);
     let fits = kind.verdicts().spaces(set, allocation).into_iter().map(|space| space.fits());

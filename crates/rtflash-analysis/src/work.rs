@@ -21,7 +21,7 @@ const LOOK: u64 = 4;
 /// What it takes for each request that is made ready for tests.
 const PREPARED: u64 = 20;
 
-/// Who is told how far an algorithm has come.
+/// It is notified how far an algorithm has come.
 type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 
 /// A counter of the work that tests do, in requests looked at in an interval.
@@ -73,14 +73,14 @@ impl Work {
         self.takes(LOOK, requests);
     }
 
-    /// The same in a search that has looked at many intervals before, where each request takes a
-    /// decision so much.
+    /// [`charge`](Work::charge) in a search that has looked at many intervals before: each request
+    /// takes a decision `each`.
     pub(crate) fn charge_quick(&self, requests: usize, each: u64) {
         self.charged.set(self.charged.get().wrapping_add(requests as u64));
         self.takes(each, requests);
     }
 
-    /// Counts so many requests that are made ready for tests. Decisions alone are charged that.
+    /// Counts `requests` that are made ready for tests. Decisions alone are charged that.
     pub(crate) fn prepare(&self, requests: usize) {
         self.takes(PREPARED, requests);
     }
@@ -91,7 +91,7 @@ impl Work {
         }
     }
 
-    /// Makes a decision that may take so much: whoever searches for it gives up once
+    /// Makes a decision that can take `most`: a search for it gives up once
     /// [`Work::is_used_up`].
     pub fn deciding<R>(&self, most: u64, decide: impl FnOnce() -> R) -> R {
         let before = self.left.replace(Some(most));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
-use super::sizes::{Sizes, TaskGroup};
+use super::sizes::{Sizes, Smallest, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 
 /// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest
@@ -99,7 +99,7 @@ pub(super) struct NeverFits {
 pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
     /// The smallest cluster for each task alone.
-    pub alone: PerId<TaskId, (u32, S::Held)>,
+    pub alone: PerId<TaskId, Smallest<S::Held>>,
     pub groups: Vec<TaskGroup<S::Held>>,
     /// Each task's group.
     pub home: PerId<TaskId, usize>,
@@ -192,7 +192,7 @@ impl<S: Sizes> Groups<S> {
 
     /// The task in a group that gets chips for it, or in one of its own.
     fn grown(&mut self, task: TaskId, tried: &mut Vec<usize>) -> GroupChoice<S::Held> {
-        let (size, held) = self.alone[task];
+        let Smallest { size, held } = self.alone[task];
         let mut best = GroupChoice { group: None, size, growth: size, held };
         tried.clear();
         self.sizes.growable(self.groups.len(), self.alone[task], tried);
@@ -206,7 +206,7 @@ impl<S: Sizes> Groups<S> {
                 continue;
             }
             let with = [group.tasks.as_slice(), &[task]].concat();
-            let Some((size, held)) = self.sizes.smallest_size(&with, least, most) else { continue };
+            let Some(Smallest { size, held }) = self.sizes.smallest_size(&with, least, most) else { continue };
             let place = GroupChoice { group: Some(position), size, growth: size - group.size, held };
             let fuller = || S::FULLEST && (best.group.is_none() || S::load(held) > S::load(best.held));
             if place.growth < best.growth || fuller() {
@@ -235,7 +235,7 @@ impl<S: Sizes> Groups<S> {
         }
     }
 
-    /// To be told of every change of a group's tasks or size.
+    /// To be called after every change of a group's tasks or size.
     pub fn changed(&mut self, position: usize) {
         let group = &self.groups[position];
         if group.tasks.is_empty() {

@@ -7,7 +7,7 @@ use rtflash_analysis::{Analysis, LinearTest, Work};
 use rtflash_model::{PerId, TaskId, TaskSet};
 
 use super::clusters::{GrowingClusters, SlotId};
-use super::loads::{Load, LoadShare, Loads, compare_doubles};
+use super::loads::{Load, LoadShare, Loads, TasksOnChips, Total};
 use super::merge::{LoadTable, Merger};
 use super::ties::TiedTasks;
 use super::unplaced::unplaced;
@@ -113,6 +113,12 @@ struct Candidate {
     count: usize,
 }
 
+impl Candidate {
+    fn in_doubles(self) -> Total {
+        Total { sum: self.total, tasks: self.count }
+    }
+}
+
 struct BestFitRun<'a> {
     loads: Loads<'a>,
     scratch: &'a mut Scratch,
@@ -175,12 +181,12 @@ impl<'a> Field<'a> {
     /// How U of two candidates for one task compares.
     #[inline]
     fn compare(self, ties: &mut TiedTasks, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
-        compare_doubles((left.total, left.count), (right.total, right.count)).unwrap_or_else(|| {
+        left.in_doubles().compare(right.in_doubles()).unwrap_or_else(|| {
             let alike = left.slot.zip(right.slot).is_some_and(|(a, b)| ties.alike(self.loads.set, self.clusters, a, b));
             if alike {
                 return Ordering::Equal;
             }
-            let cluster = |candidate| (self.tasks(candidate, task), self.size(candidate));
+            let cluster = |of| TasksOnChips { tasks: self.tasks(of, task), chips: self.size(of) };
             self.loads.compare_exactly(cluster(left), cluster(right))
         })
     }
@@ -317,6 +323,6 @@ impl<'a> BestFitRun<'a> {
     }
 
     fn unplaced(&self, task: TaskId, total: f64, cluster: usize, chips: u32, others: Vec<TaskId>) -> Unplaced {
-        unplaced((self.loads.set, self.loads.test), task, total, cluster, chips, others)
+        unplaced(self.loads.set, self.loads.test, task, total, cluster, chips, others)
     }
 }

@@ -146,7 +146,7 @@ impl GrowingClusters {
         })
     }
 
-    /// The same as a list.
+    /// Its tasks as a list.
     pub fn list_of(&self, slot: SlotId) -> Vec<TaskId> {
         self.tasks_of(slot).collect()
     }

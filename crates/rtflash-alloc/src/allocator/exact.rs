@@ -6,7 +6,7 @@ use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
-use super::sizes::{Sizes, TaskGroup};
+use super::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most
@@ -42,7 +42,7 @@ impl Exact {
     /// number of chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
-    /// Why it does not begin with so many tasks.
+    /// Why it does not begin with these tasks.
     pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
@@ -77,8 +77,8 @@ pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::
     }
 }
 
-/// The same where fewer chips count before what they cost, and it is known what subsets need at
-/// least: only those are tested that may be part of a partition that needs so few.
+/// The search if fewer chips count before what they cost, and it is known what subsets need at
+/// least: only those are tested that can be part of a partition of the fewest chips.
 pub(super) fn search_fewest<S: Sizes>(
     sizes: &mut S,
     mut least: LeastSizes,
@@ -117,12 +117,10 @@ pub(super) struct Subsets<S: Sizes> {
     cost: Vec<f64>,
 }
 
-/// A partition of a subset: how many chips it uses, what it costs, its last block, and which entry
-/// of the rest comes before.
+/// A partition of a subset: its price, its last block, and which entry of the rest comes before.
 #[derive(Debug, Clone, Copy)]
 struct PartialPartition {
-    chips: u32,
-    cost: f64,
+    price: PartitionPrice,
     block: usize,
     rest: u32,
 }
@@ -143,8 +141,8 @@ impl<S: Sizes> Subsets<S> {
         Subsets { tasks, chips, size, held, cost }
     }
 
-    /// Tests the subsets that may be part of a partition of no more than so many chips, which were
-    /// not tested before.
+    /// Tests the subsets that can be part of a partition of at most `within` chips, and were not
+    /// tested before.
     fn test(&mut self, sizes: &mut S, within: Option<(&LeastSizes, u32)>) -> Result<(), Limit> {
         for subset in 1..self.size.len() {
             let may_be_used = within.is_none_or(|(least, most)| least.may_be_used(subset, most));
@@ -161,7 +159,7 @@ impl<S: Sizes> Subsets<S> {
             if let Some(limit) = sizes.exhausted() {
                 return Err(limit);
             }
-            let Some((size, held)) = found else {
+            let Some(Smallest { size, held }) = found else {
                 self.size[subset] = NEVER;
                 continue;
             };
@@ -184,20 +182,21 @@ impl<S: Sizes> Subsets<S> {
     pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
         let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
-        best.push(vec![PartialPartition { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
+        best.push(vec![PartialPartition { price: PartitionPrice { chips: 0, cost: 0.0 }, block: 0, rest: 0 }]);
         for subset in 1..=all {
             let mut entries = Vec::new();
             for block in blocks_of(subset).filter(|&block| self.size[block] < UNTESTED) {
                 for (rest, entry) in best[subset & !block].iter().enumerate() {
-                    let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
+                    let chips = entry.price.chips.saturating_add(self.size[block]);
                     if chips <= self.chips {
-                        keep::<S>(&mut entries, PartialPartition { chips, cost, block, rest: index(rest) });
+                        let price = PartitionPrice { chips, cost: entry.price.cost + self.cost[block] };
+                        keep::<S>(&mut entries, PartialPartition { price, block, rest: index(rest) });
                     }
                 }
             }
             best.push(entries);
         }
-        let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost))?;
+        let (start, _) = best[all].iter().enumerate().min_by(|a, b| a.1.price.cost.total_cmp(&b.1.price.cost))?;
         let (mut subset, mut at, mut groups) = (all, start, Vec::new());
         while subset != 0 {
             let PartialPartition { block, rest, .. } = best[subset][at];
@@ -208,8 +207,8 @@ impl<S: Sizes> Subsets<S> {
         Some(groups)
     }
 
-    /// Partitions of all tasks into clusters of no more chips than there are, at most so many:
-    /// those with small clusters first.
+    /// At most `most` partitions of all tasks into clusters of no more chips than there are: those
+    /// with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
         let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
@@ -274,7 +273,7 @@ fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> 
     fewest
 }
 
-/// The same of blocks of sizes of which some may be `NEVER`.
+/// [`fewest_chips`] of blocks of these sizes, some of them `NEVER`.
 fn fewest_of(tasks: u32, chips: u32, sizes: &[u32]) -> Vec<Option<u32>> {
     fewest_chips(tasks, chips, |block| Some(sizes[block]).filter(|&size| size != NEVER))
 }
@@ -318,8 +317,7 @@ impl LeastSizes {
         *self.fewest.last().expect("that of no tasks, if no other")
     }
 
-    /// Whether a subset may be part of a division of all tasks that needs no more than so many
-    /// chips.
+    /// Whether a subset can be part of a division of all tasks that needs at most `most` chips.
     fn may_be_used(&self, subset: usize, most: u32) -> bool {
         let rest = self.fewest[self.fewest.len() - 1 - subset];
         rest.and_then(|rest| rest.checked_add(self.sizes[subset])).is_some_and(|needed| needed <= most)
@@ -341,12 +339,10 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
 
 /// Adds an entry unless another one makes it needless; drops those that it makes needless.
 fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
-    let beats =
-        |one: &PartialPartition, other: &PartialPartition| S::beats((one.chips, one.cost), (other.chips, other.cost));
-    if entries.iter().any(|other| beats(other, &entry)) {
+    if entries.iter().any(|other| S::beats(other.price, entry.price)) {
         return;
     }
-    entries.retain(|other| !beats(&entry, other));
+    entries.retain(|other| !S::beats(entry.price, other.price));
     entries.push(entry);
 }
 
@@ -361,7 +357,7 @@ mod tests {
     struct Table {
         tasks: u32,
         chips: u32,
-        by_subset: Vec<(u32, f64)>,
+        by_subset: Vec<Smallest<f64>>,
         asked: usize,
     }
 
@@ -376,7 +372,7 @@ mod tests {
             held * f64::from(chips)
         }
 
-        fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+        fn beats(one: PartitionPrice, other: PartitionPrice) -> bool {
             one <= other
         }
 
@@ -392,15 +388,15 @@ mod tests {
             true
         }
 
-        fn order(&mut self, alone: &PerId<TaskId, (u32, f64)>) -> Vec<TaskId> {
+        fn order(&mut self, alone: &PerId<TaskId, Smallest<f64>>) -> Vec<TaskId> {
             alone.ids().collect()
         }
 
-        fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, f64)> {
+        fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<f64>> {
             self.asked += 1;
-            let (size, load) = self.by_subset[mask(tasks)];
-            assert!(least <= size, "no size is passed over");
-            (size <= most).then_some((size, load))
+            let smallest = self.by_subset[mask(tasks)];
+            assert!(least <= smallest.size, "no size is passed over");
+            (smallest.size <= most).then_some(smallest)
         }
 
         fn joined(&mut self, _: &TaskGroup<f64>, _: TaskId) -> Option<f64> {
@@ -426,14 +422,14 @@ mod tests {
             let chips = 1 + u32::try_from(random.below(12)).expect("few");
             let work: Vec<u64> = (0..tasks).map(|_| 1 + random.below(20)).collect();
             let (room, short) = (5 + random.below(10), random.below(3));
-            let mut by_subset = vec![(1u32, 0.0); 1 << tasks];
+            let mut by_subset = vec![Smallest { size: 1, held: 0.0 }; 1 << tasks];
             let mut bounds = vec![1u32; 1 << tasks];
             for subset in 1..1usize << tasks {
                 let of = || (0..tasks).filter(move |task| subset >> task & 1 == 1);
                 let all: u64 = of().map(|task| work[task as usize]).sum();
-                let part = of().map(|task| by_subset[subset & !(1 << task)].0).fold(1, u32::max);
+                let part = of().map(|task| by_subset[subset & !(1 << task)].size).fold(1, u32::max);
                 let size = part.max(u32::try_from(all.div_ceil(room) + random.below(1 + short)).expect("few"));
-                by_subset[subset] = (size, random.below(4) as f64 / 4.0);
+                by_subset[subset] = Smallest { size, held: random.below(4) as f64 / 4.0 };
                 bounds[subset] = size - u32::try_from(random.below(1 + short).min(size as u64 - 1)).expect("few");
             }
             let table = || Table { tasks, chips, by_subset: by_subset.clone(), asked: 0 };

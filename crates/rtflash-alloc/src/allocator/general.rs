@@ -5,7 +5,7 @@ use rtflash_analysis::{Analysis, ClusterVerdict, Rational, Test, Work, cluster_v
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::merging::{self, Stuck};
-use super::sizes::{Sizes, TaskGroup};
+use super::sizes::{Sizes, Smallest, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 
@@ -23,7 +23,7 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool,
             let (cluster, chips) = (&clusters[position], clusters[position].size());
             let load = cluster_verdict(set, analysis, &cluster.tasks, chips, work).load.to_f64();
             let others = cluster.tasks.iter().copied().filter(|&task| task != last).collect();
-            let unplaced = unplaced((set, analysis), last, load, position, chips, others);
+            let unplaced = unplaced(set, analysis, last, load, position, chips, others);
             Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: true })
         }
         Err(Stuck::GivenUp(limit)) => Outcome::CannotTell(limit),
@@ -34,7 +34,7 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool,
 pub(super) struct Asked<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Charged with what its tests look at.
+    /// Tests charge their work to it.
     work: &'a Work,
     /// Tasks in all clusters that it was asked for.
     asked: u64,
@@ -103,17 +103,17 @@ impl Sizes for Asked<'_> {
         matches!(self.analysis.test(), Test::Utilization(_))
     }
 
-    fn order(&mut self, _: &PerId<TaskId, (u32, f64)>) -> Vec<TaskId> {
+    fn order(&mut self, _: &PerId<TaskId, Smallest<f64>>) -> Vec<TaskId> {
         decreasing_order(self.set, self.analysis, self.work)
     }
 
-    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, f64)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<f64>> {
         (least..=most).find_map(|chips| {
             if self.limit().is_some() {
                 return None; // Given up: the caller sees it by the work done.
             }
             let verdict = self.ask(tasks, chips);
-            verdict.passes.then(|| (chips, verdict.load.to_f64()))
+            verdict.passes.then(|| Smallest { size: chips, held: verdict.load.to_f64() })
         })
     }
 

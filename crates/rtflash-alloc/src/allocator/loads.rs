@@ -45,7 +45,7 @@ pub(super) struct SizeCosts {
 }
 
 impl SizeCosts {
-    /// The same with D(s) = 0.
+    /// With D(s) = 0.
     pub fn without_delay(self) -> SizeCosts {
         SizeCosts { delay: 0.0, ..self }
     }
@@ -74,7 +74,7 @@ impl LoadShare {
     }
 }
 
-/// The most by which the double `total` of so many tasks may be off. Each term goes through fewer
+/// The most by which the double `total` of `tasks` tasks can be off. Each term goes through fewer
 /// than 12 roundings of 2⁻⁵³ relative, and the sum through one more for each task; this is more
 /// than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {
@@ -82,16 +82,35 @@ fn margin(total: f64, tasks: usize) -> f64 {
     total * roundings * f64::EPSILON
 }
 
-/// How two totals of so many tasks each compare, where doubles can tell.
-pub(super) fn compare_doubles(left: (f64, usize), right: (f64, usize)) -> Option<Ordering> {
-    let slack = margin(left.0, left.1) + margin(right.0, right.1);
-    if left.0 + slack < right.0 {
-        Some(Ordering::Less)
-    } else if right.0 + slack < left.0 {
-        Some(Ordering::Greater)
-    } else {
-        None
+/// A utilization in doubles.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Total {
+    pub sum: f64,
+    /// Tasks that are added up.
+    pub tasks: usize,
+}
+
+impl Total {
+    /// 1, exactly.
+    pub const ONE: Total = Total { sum: 1.0, tasks: 0 };
+
+    /// How two totals compare; `None` if doubles cannot tell.
+    pub fn compare(self, other: Total) -> Option<Ordering> {
+        let slack = margin(self.sum, self.tasks) + margin(other.sum, other.tasks);
+        if self.sum + slack < other.sum {
+            Some(Ordering::Less)
+        } else if other.sum + slack < self.sum {
+            Some(Ordering::Greater)
+        } else {
+            None
+        }
     }
+}
+
+/// A cluster's tasks, and how many chips it has.
+pub(super) struct TasksOnChips {
+    pub tasks: Vec<TaskId>,
+    pub chips: u32,
 }
 
 /// A task set seen by an analysis whose utilizations are linear in pages.
@@ -164,7 +183,7 @@ impl<'a> Loads<'a> {
     /// Whether U(φ) ≤ 1, given its double and, for the case that this does not tell, its tasks.
     #[inline]
     pub fn fits(&self, total: f64, count: usize, chips: u32, tasks: impl FnOnce() -> Vec<TaskId>) -> bool {
-        match compare_doubles((total, count), (1.0, 0)) {
+        match (Total { sum: total, tasks: count }).compare(Total::ONE) {
             Some(order) => order == Ordering::Less,
             None => self.exact(&tasks(), chips).cmp_one() != Ordering::Greater,
         }
@@ -183,19 +202,20 @@ impl<'a> Loads<'a> {
     /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel
     /// before any arithmetic.
     #[cold]
-    pub fn compare_exactly(&self, left: (Vec<TaskId>, u32), right: (Vec<TaskId>, u32)) -> Ordering {
-        if left.1 == right.1 {
+    pub fn compare_exactly(&self, left: TasksOnChips, right: TasksOnChips) -> Ordering {
+        if left.chips == right.chips {
             let shapes = |tasks: &[TaskId]| {
                 let shape = |&task: &TaskId| self.set.tasks().get(task).map(|task| (task.read, task.write));
                 let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
                 shapes.sort_unstable();
                 shapes
             };
-            if shapes(&left.0) == shapes(&right.0) {
+            if shapes(&left.tasks) == shapes(&right.tasks) {
                 return Ordering::Equal;
             }
         }
-        self.exact(&left.0, left.1).cmp(&self.exact(&right.0, right.1))
+        let exact = |of: &TasksOnChips| self.exact(&of.tasks, of.chips);
+        exact(&left).cmp(&exact(&right))
     }
 
     /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position
@@ -208,7 +228,8 @@ impl<'a> Loads<'a> {
             (a.read, a.write) == (b.read, b.write)
         };
         order.sort_by(|&a, &b| {
-            let by_utilization = compare_doubles((shares[b].tasks, 1), (shares[a].tasks, 1)).unwrap_or_else(|| {
+            let total = |task: TaskId| Total { sum: shares[task].tasks, tasks: 1 };
+            let by_utilization = total(b).compare(total(a)).unwrap_or_else(|| {
                 if alike(a, b) { Ordering::Equal } else { self.exact_task(b, 1).cmp(&self.exact_task(a, 1)) }
             });
             by_utilization.then(a.cmp(&b))
@@ -240,5 +261,5 @@ pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Clust
     // More tasks never take less.
     let task = first_too_many(&members, |tasks| passes(tasks, chips))?;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
-    Some(unplaced((set, test), task, share(&cluster.tasks, chips).total(), position, chips, others))
+    Some(unplaced(set, test, task, share(&cluster.tasks, chips).total(), position, chips, others))
 }

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use rtflash_model::{PerId, TaskId};
 
 use super::clusters::{GrowingClusters, SlotId};
-use super::loads::{Load, LoadShare, Loads, compare_doubles};
+use super::loads::{Load, LoadShare, Loads, TasksOnChips, Total};
 use super::ties::TiedTasks;
 
 /// A cluster's best partner.
@@ -22,6 +22,16 @@ struct BestPartner {
     /// The partner's slot.
     partner: SlotId,
     fresh: bool,
+}
+
+/// Two clusters that might merge.
+#[derive(Debug, Clone, Copy)]
+struct ClusterPair {
+    position: usize,
+    /// The partner's slot.
+    partner: SlotId,
+    /// U of the two merged, in doubles.
+    total: f64,
 }
 
 const STALE: BestPartner = BestPartner { total: 0.0, partner: SlotId(0), fresh: false };
@@ -84,7 +94,8 @@ impl Merger {
             let total = self.total(clusters, view, clusters.live[position], merged);
             let row = self.rows[position];
             let order = row.fresh.then(|| {
-                self.compare(clusters, ties, view, (position, merged, total), (position, row.partner, row.total))
+                let pair = |partner, total| ClusterPair { position, partner, total };
+                self.compare(clusters, ties, view, pair(merged, total), pair(row.partner, row.total))
             });
             if order == Some(Ordering::Less) {
                 self.rows[position] = BestPartner { total, partner: merged, fresh: true };
@@ -120,7 +131,8 @@ impl Merger {
         let last = clusters.live.len() - 1;
         let count = view.table.len();
         let contends = |row: &BestPartner, bound: f64| {
-            compare_doubles((row.total, count), (bound, count)) != Some(Ordering::Greater)
+            let [total, bound] = [row.total, bound].map(|sum| Total { sum, tasks: count });
+            total.compare(bound) != Some(Ordering::Greater)
         };
         let fresh = self.rows[..last].iter().filter(|row| row.fresh);
         let mut bound = fresh.map(|row| row.total).fold(f64::INFINITY, f64::min);
@@ -135,8 +147,9 @@ impl Merger {
             self.rows[..last].iter().enumerate().filter(|(_, row)| row.fresh && contends(row, bound))
         {
             let better = best.is_none_or(|(champion, least)| {
-                let challenge = (position, row.partner, row.total);
-                self.compare(clusters, ties, view, challenge, (champion, least.partner, least.total)) == Ordering::Less
+                let pair =
+                    |position, row: BestPartner| ClusterPair { position, partner: row.partner, total: row.total };
+                self.compare(clusters, ties, view, pair(position, row), pair(champion, least)) == Ordering::Less
             });
             if better {
                 best = Some((position, row));
@@ -153,8 +166,8 @@ impl Merger {
             let partner = clusters.live[later];
             let total = self.total(clusters, view, owner, partner);
             let better = best.is_none_or(|(champion, least)| {
-                self.compare(clusters, ties, view, (position, partner, total), (position, champion, least))
-                    == Ordering::Less
+                let pair = |partner, total| ClusterPair { position, partner, total };
+                self.compare(clusters, ties, view, pair(partner, total), pair(champion, least)) == Ordering::Less
             });
             if better {
                 best = Some((partner, total));
@@ -165,19 +178,20 @@ impl Merger {
         }
     }
 
-    /// How U of two merged pairs compares; each is a position, a partner's slot, and the double.
+    /// How U of two merged pairs compares.
     fn compare(
         &self,
         clusters: &GrowingClusters,
         ties: &mut TiedTasks,
         view: &LoadTable<'_>,
-        left: (usize, SlotId, f64),
-        right: (usize, SlotId, f64),
+        left: ClusterPair,
+        right: ClusterPair,
     ) -> Ordering {
-        let pair = |(position, partner, _): (usize, SlotId, f64)| [clusters.live[position], partner];
+        let pair = |of: ClusterPair| [clusters.live[of.position], of.partner];
         let (a, b) = (pair(left), pair(right));
         let count = |pair: [SlotId; 2]| pair.map(|slot| clusters.slots[slot].count as usize).iter().sum();
-        if let Some(order) = compare_doubles((left.2, count(a)), (right.2, count(b))) {
+        let total = |of: ClusterPair, pair| Total { sum: of.total, tasks: count(pair) };
+        if let Some(order) = total(left, a).compare(total(right, b)) {
             return order;
         }
         let mut alike = |x: SlotId, y: SlotId| ties.alike(view.loads.set, clusters, x, y);
@@ -186,7 +200,7 @@ impl Merger {
         }
         let merged = |pair: [SlotId; 2]| {
             let tasks = pair.iter().flat_map(|&slot| clusters.list_of(slot)).collect();
-            (tasks, pair.iter().map(|&slot| clusters.slots[slot].size).sum())
+            TasksOnChips { tasks, chips: pair.iter().map(|&slot| clusters.slots[slot].size).sum() }
         };
         view.loads.compare_exactly(merged(a), merged(b))
     }

@@ -18,7 +18,7 @@ pub(super) trait MergingTest {
     /// The tasks in the order of line 5.
     fn order(&mut self) -> Vec<TaskId>;
 
-    /// The load of these tasks, at least one, in a cluster of so many chips, if they pass.
+    /// The load of these tasks, at least one, in a cluster of `chips` chips, if they pass.
     fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational>;
 
     /// Their load, whether or not they pass.
@@ -187,7 +187,7 @@ impl<C: MergingTest> MergingRun<C> {
         let (a, b) = (&self.clusters[lower], &self.clusters[upper]);
         let mut tasks = [a.tasks.as_slice(), &b.tasks].concat();
         tasks.sort_unstable();
-        // A look at what is known is work, too.
+        // Finding what is known is work, too.
         self.test.count(1);
         let cluster = (tasks, a.size() + b.size());
         if let Some(known) = self.known.get(&cluster) {

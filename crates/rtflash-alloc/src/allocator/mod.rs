@@ -136,7 +136,7 @@ pub enum Limit {
     /// The analysis does not know of the deadline or the jitter of a request, or of the device's
     /// commands.
     Untestable(Untestable),
-    /// The algorithm was given up after so many steps.
+    /// The algorithm was given up after a number of steps.
     TooMuchWork {
         /// Steps allowed.
         limit: u64,
@@ -206,12 +206,12 @@ pub trait Allocator: Sync {
     /// look at is charged to `work`, by which advice, limits and spreading bound what they try.
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome;
 
-    /// The same where nobody bounds it.
+    /// [`divide`](Allocator::divide) without a bound.
     fn allocate(&self, set: &TaskSet, analysis: &dyn Analysis) -> Outcome {
         self.divide(set, analysis, &Work::new())
     }
 
-    /// How many times as long as best fit it takes for a set of so many tasks, roughly. By it
+    /// How many times as long as best fit it takes for a set of `tasks` tasks, roughly. By it
     /// sizing bounds how much it tries.
     fn relative_work(&self, _tasks: usize) -> u64 {
         1
@@ -223,7 +223,7 @@ pub trait Allocator: Sync {
 enum Strategy {
     /// Clusters of one chip, best fit.
     OneChipEach,
-    /// The same, and clusters merge where a task fits in none: Algorithm 1.
+    /// Clusters of one chip, best fit, that merge where a task fits in none: Algorithm 1.
     Merging,
     /// Clusters in their smallest size, best fit.
     Growing,
@@ -251,19 +251,19 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
     }
 }
 
-/// The same by the algorithm alone.
+/// By the algorithm alone.
 fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     match analysis.test() {
         // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
         Test::Linear(test) => {
             let sizes = |limit| LinearSizes::new(Loads::new(set, test), limit);
             let algorithm_1 = |merging| clustering_bfd::by_utilization(set, test, merging);
-            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
+            space::checked(set, by_size(set, analysis, work, strategy, sizes, algorithm_1))
         }
         Test::Utilization(_) | Test::Cluster(_) => {
             let sizes = |_| general::Asked::new(set, analysis, work);
             let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
-            space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
+            space::checked(set, by_size(set, analysis, work, strategy, sizes, algorithm_1))
         }
         Test::Demand(test) => certified::allocate(set, test, work, strategy),
     }
@@ -272,7 +272,9 @@ fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strate
 /// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it
 /// gives up.
 fn by_size<S: Sizes>(
-    (set, analysis, work): (&TaskSet, &dyn Analysis, &Work),
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    work: &Work,
     strategy: Strategy,
     sizes: impl FnOnce(u64) -> S,
     algorithm_1: impl Fn(bool) -> Outcome,

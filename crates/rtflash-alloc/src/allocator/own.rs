@@ -18,7 +18,7 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
     order
 }
 
-/// The outcome of a complete division of the chips, whoever made it: schedulable iff every cluster
+/// The outcome of a complete division of the chips that is given: schedulable iff every cluster
 /// passes the analysis where it is. Under a demand test it gets its certificates here.
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
@@ -59,7 +59,7 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     let task = members[failing - 1];
     let load = verdict(&cluster.tasks, chips).load;
     let others = cluster.tasks.iter().copied().filter(|&other| other != task).collect();
-    Some(unplaced((set, analysis), task, load.to_f64(), position, chips, others))
+    Some(unplaced(set, analysis, task, load.to_f64(), position, chips, others))
 }
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in
@@ -84,6 +84,6 @@ pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster],
     let nearest = clusters.iter().enumerate().map(with).min();
     let (load, position) = nearest.map_or((f64::MAX, 0), |(load, position)| (load.to_f64(), position));
     let (chips, others) = clusters.get(position).map_or((0, Vec::new()), |of| (of.size(), of.tasks.clone()));
-    let unplaced = unplaced((set, analysis), task, load, position, chips, others);
+    let unplaced = unplaced(set, analysis, task, load, position, chips, others);
     Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: false })
 }

@@ -4,7 +4,7 @@ use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Id, TaskId, TaskSet};
 
 use super::best_fit::Groups;
-use super::sizes::{Sizes, TaskGroup};
+use super::sizes::{Sizes, Smallest, TaskGroup};
 use super::{Allocator, Outcome, Strategy};
 
 /// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where
@@ -123,16 +123,16 @@ impl<S: Sizes> RuinAndRecreate<S> {
     fn shrink(&mut self, position: usize) {
         let Groups { sizes, groups, needed, .. } = &mut self.groups;
         let group = &mut groups[position];
-        let (size, held) = if group.tasks.is_empty() {
-            (0, S::Held::default())
+        let Smallest { size, held } = if group.tasks.is_empty() {
+            Smallest::default()
         } else {
             match sizes.smallest_size(&group.tasks, 1, group.size.min(sizes.chips())) {
                 Some(found) => found,
                 // Given up: the cluster that it had will do.
-                None if sizes.exhausted().is_some() => (group.size, group.held),
+                None if sizes.exhausted().is_some() => Smallest { size: group.size, held: group.held },
                 // Under a test that is not monotone, fewer tasks may be too many. No allocation is
                 // found with such a group.
-                None => (sizes.chips().saturating_add(1), S::Held::default()),
+                None => Smallest { size: sizes.chips().saturating_add(1), held: S::Held::default() },
             }
         };
         *needed = *needed - u64::from(group.size) + u64::from(size);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::Limit;
-use super::loads::{Load, LoadShare, Loads, SizeCosts, compare_doubles};
+use super::loads::{Load, LoadShare, Loads, SizeCosts, Total};
 
 /// Tasks that share a cluster, and a cluster that they hold in. Without tasks it has no chips.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,20 @@ pub(super) struct TaskGroup<H> {
     /// Its chips; more than there are where the tasks hold in no cluster.
     pub size: u32,
     pub held: H,
+}
+
+/// The smallest cluster in which some tasks hold, and what they take of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Smallest<H> {
+    pub size: u32,
+    pub held: H,
+}
+
+/// What a partition takes: all its chips, and what [`Sizes::cost`] adds up to.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct PartitionPrice {
+    pub chips: u32,
+    pub cost: f64,
 }
 
 /// The smallest cluster for these tasks: what best fit, the search and `exact` ask of a test,
@@ -39,9 +53,9 @@ pub(super) trait Sizes {
         f64::from(chips - 1) + Self::load(held)
     }
 
-    /// Whether a partition of so many chips and this cost makes another one needless.
-    fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
-        one.0 <= other.0 && one.1 <= other.1
+    /// Whether a partition of one price makes one of the other needless.
+    fn beats(one: PartitionPrice, other: PartitionPrice) -> bool {
+        one.chips <= other.chips && one.cost <= other.cost
     }
 
     /// Tasks in the set.
@@ -55,28 +69,28 @@ pub(super) trait Sizes {
 
     /// The tasks in the order in which they are placed, given the smallest cluster of
     /// each alone.
-    fn order(&mut self, alone: &PerId<TaskId, (u32, Self::Held)>) -> Vec<TaskId>;
+    fn order(&mut self, alone: &PerId<TaskId, Smallest<Self::Held>>) -> Vec<TaskId>;
 
     /// Whether the tasks surely need more chips than there are, however they are grouped.
-    fn surely_too_many(&mut self, _alone: &PerId<TaskId, (u32, Self::Held)>) -> bool {
+    fn surely_too_many(&mut self, _alone: &PerId<TaskId, Smallest<Self::Held>>) -> bool {
         false
     }
 
     /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what
     /// they take of it; `None` also where the limit was reached.
-    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, Self::Held)>;
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<Self::Held>>;
 
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
-    /// Of so many groups those that a task is tried in as they are, in this order. `alone` is its
+    /// Of these groups those that a task is tried in as they are, in this order. `alone` is its
     /// own smallest cluster.
-    fn joinable(&self, groups: usize, _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn joinable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
         tried.extend(0..groups);
     }
 
     /// The groups that are given more chips for a task that fits in none, in this order.
-    fn growable(&self, groups: usize, _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+    fn growable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
         tried.extend(0..groups);
     }
 
@@ -144,7 +158,7 @@ impl<'a> LinearSizes<'a> {
     /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
     fn surely_too_much(&mut self, tasks: &[TaskId], chips: u32) -> bool {
         let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
-        compare_doubles((total, tasks.len()), (1.0, 0)) == Some(Ordering::Greater)
+        Total { sum: total, tasks: tasks.len() }.compare(Total::ONE) == Some(Ordering::Greater)
     }
 }
 
@@ -168,7 +182,7 @@ impl Sizes for LinearSizes<'_> {
         true
     }
 
-    fn order(&mut self, _: &PerId<TaskId, (u32, LinearHeld)>) -> Vec<TaskId> {
+    fn order(&mut self, _: &PerId<TaskId, Smallest<LinearHeld>>) -> Vec<TaskId> {
         let one_chip = self.loads.size_costs(1);
         let shares: PerId<TaskId, LoadShare> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
         let mut order = Vec::new();
@@ -179,10 +193,10 @@ impl Sizes for LinearSizes<'_> {
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
     /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
     /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
-    fn surely_too_many(&mut self, alone: &PerId<TaskId, (u32, LinearHeld)>) -> bool {
+    fn surely_too_many(&mut self, alone: &PerId<TaskId, Smallest<LinearHeld>>) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;
-        for (load, &(size, _)) in self.table.iter().zip(alone) {
+        for (load, &Smallest { size, .. }) in self.table.iter().zip(alone) {
             let mut least = f64::INFINITY;
             for chips in size..=chips {
                 let costs = self.loads.size_costs(chips);
@@ -201,7 +215,7 @@ impl Sizes for LinearSizes<'_> {
         needed > f64::from(chips) * (1.0 + 1e-6)
     }
 
-    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, LinearHeld)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<LinearHeld>> {
         // Without transfer delay U falls with the size, so where that is too much is found by
         // bisection; from there on, size by size: an analysis may charge more for a larger cluster.
         let mut least = least;
@@ -226,7 +240,7 @@ impl Sizes for LinearSizes<'_> {
             let costs = self.loads.size_costs(chips);
             let share = self.share(tasks, costs);
             let passes = self.loads.fits(share.total(), tasks.len(), chips, || tasks.to_vec());
-            passes.then_some((chips, LinearHeld { share, costs }))
+            passes.then_some(Smallest { size: chips, held: LinearHeld { share, costs } })
         })
     }
 

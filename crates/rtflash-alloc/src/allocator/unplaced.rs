@@ -9,7 +9,8 @@ use super::Unplaced;
 /// A task that fits nowhere: what its load says, or that one request of it is too long on every
 /// cluster.
 pub(super) fn unplaced(
-    (set, analysis): (&TaskSet, &dyn Analysis),
+    set: &TaskSet,
+    analysis: &dyn Analysis,
     task: TaskId,
     total: f64,
     cluster: usize,

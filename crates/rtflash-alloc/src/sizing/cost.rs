@@ -22,13 +22,13 @@ pub struct AllocationCost {
     /// The device: pages of all clusters together; erases of the chip that has most, and the
     /// lifetime of the block that is worn first.
     pub tasks: Wear,
-    /// The same with jobs that are not real-time; `None` where none writes at a known rate, or no
+    /// With jobs that are not real-time; `None` where none writes at a known rate, or no
     /// cluster serves them.
     pub with_jobs: Option<Wear>,
     /// An estimate for tasks that all overwrite their data in order, round and round, from a start
     /// in order to a strewn one; `None` if no task writes, or the data do not fit.
     pub in_rings: Option<Expected>,
-    /// The same where every task overwrites any of its pages.
+    /// If every task overwrites any of its pages.
     pub anywhere: Option<Expected>,
     /// Positions of the jobs that write and are left out, because their arrivals are single times
     /// and no rate.

@@ -53,45 +53,47 @@ pub struct Front {
     pub complete: bool,
 }
 
-/// A front looks at up to so many times the device's chips, and [`MORE_CHIPS`] more.
+/// A front has up to this many times the device's chips, and [`MORE_CHIPS`] more.
 pub const TIMES_CHIPS: u32 = 16;
 /// See [`TIMES_CHIPS`].
 pub const MORE_CHIPS: u32 = 256;
 /// The front of a set. More chips than the device has are looked at until its own λ passes, and no
 /// larger λ with them.
 pub fn front(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, axes: FrontAxes) -> Front {
-    front_within(set, allocator, analysis, axes, (MOST_WORK, MAX_TEST_WORK))
+    front_within(set, allocator, analysis, axes, MOST_WORK, MAX_TEST_WORK)
 }
 
-/// The same with so much work: tasks times chips in all trials, each times how much longer than
-/// Theorem 1 and best fit it takes; and that of the tests.
+/// [`front`] with bounds. `most`: tasks times chips in all trials, each times how much longer than
+/// Theorem 1 and best fit it takes. `most_tested`: the work of the tests.
 pub(crate) fn front_within(
     set: &TaskSet,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
     axes: FrontAxes,
-    (most, most_tested): (u64, u64),
+    most: u64,
+    most_tested: u64,
 ) -> Front {
     if !unserved(set, analysis).is_empty() {
         return Front { points: Vec::new(), steps: RATIO_STEPS, complete: true };
     }
     let work = Work::new();
-    FrontSearch::new((set, allocator, analysis), axes, (most, work.bound(most_tested)), &work).front()
+    FrontSearch::new(set, allocator, analysis, axes, most, work.bound(most_tested), &work).front()
 }
 
-/// The largest λ that passes, with so much work.
+/// The largest λ that passes, within these bounds of [`front_within`].
 pub(crate) fn largest_ratio(
     set: &TaskSet,
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
-    most: (u64, WorkBound<'_>),
+    most: u64,
+    tested: WorkBound<'_>,
     work: &Work,
 ) -> SizingLimit<LargestRatio> {
     if !unserved(set, analysis).is_empty() {
         return SizingLimit::Nothing;
     }
     let axes = FrontAxes { logical_ratio: true, ..FrontAxes::default() };
-    let search = FrontSearch::new((set, allocator, analysis), axes, most, work);
+    let search = FrontSearch::new(set, allocator, analysis, axes, most, tested, work);
     let device = set.device();
     let (mut largest, mut tried) = (None, None);
     for (places, steps) in GRIDS {
@@ -162,9 +164,12 @@ struct FrontSearch<'a> {
 
 impl<'a> FrontSearch<'a> {
     fn new(
-        (set, allocator, analysis): (&'a TaskSet, &'a dyn Allocator, &'a dyn Analysis),
+        set: &'a TaskSet,
+        allocator: &'a dyn Allocator,
+        analysis: &'a dyn Analysis,
         axes: FrontAxes,
-        (most, tested): (u64, WorkBound<'a>),
+        most: u64,
+        tested: WorkBound<'a>,
         work: &'a Work,
     ) -> FrontSearch<'a> {
         let tasks = set.tasks().len();
@@ -362,10 +367,10 @@ mod tests {
                 .all(|two| two[0].chips < two[1].chips && two[0].logical_ratio < two[1].logical_ratio)
         );
         assert_eq!(front.points.last().map(|last| last.logical_ratio), Some(own));
-        let fewer = front_within(&set, &BestFit, &Thesis, axes, (1, 1));
+        let fewer = front_within(&set, &BestFit, &Thesis, axes, 1, 1);
         assert!(!fewer.complete && fewer.points.is_empty());
         // With less work, steps are coarser, and the points the largest of those.
-        let coarse = front_within(&set, &BestFit, &Thesis, axes, (3_000, MAX_TEST_WORK));
+        let coarse = front_within(&set, &BestFit, &Thesis, axes, 3_000, MAX_TEST_WORK);
         let steps = coarse.steps;
         assert!(coarse.complete && steps < RATIO_STEPS && !coarse.points.is_empty(), "{coarse:?}");
         for point in &coarse.points {
@@ -383,7 +388,7 @@ mod tests {
         let work = Work::new();
         let search = |channels| {
             let axes = FrontAxes { channels, ..FrontAxes::default() };
-            FrontSearch::new((&set, &BestFit, &Thesis), axes, (1, work.bound(1)), &work)
+            FrontSearch::new(&set, &BestFit, &Thesis, axes, 1, work.bound(1), &work)
         };
         assert_eq!(search(false).ways(8), [4]);
         assert_eq!(search(true).ways(8), [4, 3, 2, 1]);

@@ -141,7 +141,7 @@ pub struct Sizing {
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
     pub cost: Option<AllocationCost>,
-    /// The same with free chips given to the clusters that wear fastest ([`spread`]); `None` where
+    /// With free chips given to the clusters that wear fastest ([`spread`]); `None` where
     /// that gains nothing.
     pub spread: Option<Spread>,
 }

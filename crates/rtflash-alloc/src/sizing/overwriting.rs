@@ -46,7 +46,7 @@ pub(super) enum CopyFrontier {
 pub(super) struct SharedStore {
     /// C: pages, less those that are kept free.
     pub(super) room: f64,
-    /// Pages that hold data that nobody overwrites.
+    /// Pages that hold data that no task overwrites.
     pub(super) at_rest: f64,
     /// Where copies go.
     pub(super) frontier: CopyFrontier,
@@ -65,7 +65,7 @@ pub struct Amplification {
     pub most: f64,
 }
 
-/// Write amplification in the long run; `None` where nobody writes, or the data do not fit.
+/// Write amplification in the long run; `None` if no task writes, or the data do not fit.
 pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<Amplification> {
     let [least, in_order] = from_a_start_in_order(writers, order, store)?;
     let [_, strewn] = from_a_start_in_order(writers, OverwriteOrder::Anywhere, store)?;

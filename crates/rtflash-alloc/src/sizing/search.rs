@@ -18,7 +18,7 @@ pub(super) struct Trials<'a> {
     pub(super) set: &'a TaskSet,
     allocator: &'a dyn Allocator,
     analysis: &'a dyn Analysis,
-    /// Charged with what the tests look at.
+    /// Tests charge their work to it.
     work: &'a Work,
     /// For all limits that are still to be found.
     all: WorkBound<'a>,
@@ -45,7 +45,7 @@ impl<'a> Trials<'a> {
                 .is_some_and(|set| self.allocator.divide(&set, self.analysis, self.work).is_schedulable() == Some(true))
     }
 
-    /// A limit, looked for with its share of the work that is left: the first of so many.
+    /// A limit, searched for with its share of the work that is left: the first of `of`.
     pub(super) fn limit<T>(&self, of: u64, look: impl FnOnce() -> SizingLimit<T>) -> SizingLimit<T> {
         self.one.set(self.work.bound(self.all.left() / of.max(1)));
         let found = look();
@@ -56,10 +56,10 @@ impl<'a> Trials<'a> {
     /// The largest λ, looked for with its share of the work that is left.
     pub(super) fn largest_ratio(&self, of: u64) -> SizingLimit<LargestRatio> {
         let share = self.work.bound(self.all.left() / of.max(1));
-        largest_ratio(self.set, self.allocator, self.analysis, (MOST_WORK, share), self.work)
+        largest_ratio(self.set, self.allocator, self.analysis, MOST_WORK, share, self.work)
     }
 
-    /// Whether so many trials on so many chips are too much work.
+    /// Whether these trials on `chips` chips are too much work.
     pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
         self.of_a_trial(chips).saturating_mul(trials) > MOST_WORK
     }
@@ -78,7 +78,7 @@ impl<'a> Trials<'a> {
         self.set.on(Device::new(change(self.set.device().spec())).ok()?).ok()
     }
 
-    /// The set on so many chips.
+    /// The set on `chips` chips.
     pub(super) fn on_chips(&self, chips: u32) -> Option<TaskSet> {
         self.with_device(|spec| DeviceSpec { chips, ..spec })
     }

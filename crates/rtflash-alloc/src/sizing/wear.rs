@@ -20,13 +20,13 @@ pub struct ClusterCost {
     pub write_amplification: Option<f64>,
     /// What its real-time tasks do to it.
     pub wear: Wear,
-    /// The same with its part of the jobs that are not real-time; `None` where it serves none.
+    /// With its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
     /// What is to be expected of its tasks where each overwrites its data in order, round and
     /// round, from a start in order to a strewn one; `None` where none writes, or the data do not
     /// fit.
     pub in_rings: Option<Expected>,
-    /// The same where each overwrites any of its pages.
+    /// If each overwrites any of its pages.
     pub anywhere: Option<Expected>,
 }
 

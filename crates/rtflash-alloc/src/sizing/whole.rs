@@ -75,7 +75,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32
     most.and_then(|permille| u32::try_from(permille).ok()).map_or(SizingLimit::Nothing, SizingLimit::At)
 }
 
-/// The set at so many thousandths of its load: every period divided by it, rounded up to the
+/// The set at these thousandths of its load: every period divided by it, rounded up to the
 /// nanosecond. Deadlines that are stated stay, so no period becomes shorter than its deadline.
 fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
     let changed = |request: Request| {

@@ -10,6 +10,7 @@
 mod chang;
 mod gftl;
 mod lazy_rtgc;
+pub(crate) mod part_ftl;
 mod partial_steps;
 mod rftl;
 mod stock;
@@ -95,7 +96,7 @@ impl Room {
     }
 }
 
-/// The data of the tasks, or a page where nobody declares anything, in so many usable pages.
+/// The data of the tasks, or a page if none is declared, in these usable pages.
 fn data_room(usable: u128, device: &Device, tasks: &[&Task], chips: u32) -> Room {
     let data = Space::new(device, tasks.iter().copied(), chips, None).needed_pages;
     Room { what: "data in the usable space", needed: data.max(1), there: usable, unit: RoomUnit::Pages }

@@ -15,7 +15,7 @@ use crate::{Analysis, ClusterTest, ClusterVerdict, Test};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Necessary;
 
-/// The same by those of the tests that hold on devices with zones as well, which collect nothing: a
+/// By those of the tests that hold on devices with zones as well, which collect nothing: a
 /// bound of every analysis that holds on the device.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NecessaryWithZones;

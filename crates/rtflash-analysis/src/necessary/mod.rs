@@ -109,8 +109,8 @@ pub fn impossible(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
     of.data().or_else(|| of.of_any_device())
 }
 
-/// The same by the tests that also hold on a device with zones, which collects nothing and keeps no
-/// page back: not that of the data, and what declares none keeps a page.
+/// [`impossible`] by the tests that also hold on a device with zones, which collects nothing and
+/// keeps no page back: not that of the data, and what declares none keeps a page.
 pub fn impossible_with_zones(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
     NecessaryTests { set, device: set.device(), costs, keep_one: true }.of_any_device()
 }
@@ -174,7 +174,7 @@ impl NecessaryTests<'_> {
         if self.overlaps() { Span::ZERO } else { self.device.command() }
     }
 
-    /// The same without command and transfer: t_r or t_w.
+    /// Without command and transfer: t_r or t_w.
     fn on_chip(&self, writes: bool) -> Span {
         let page = if writes { self.costs.write } else { self.costs.read };
         page.saturating_sub(self.device.page_transfer())
@@ -293,7 +293,7 @@ struct TimeShare {
 }
 
 impl TimeShare {
-    /// The load of each of so many chips or buses, roughly.
+    /// The load of each of these chips or buses, roughly.
     fn share(&self, servers: u32) -> f64 {
         let sum = |terms: &[ShareTerm]| terms.iter().map(|term| term.to_f64()).sum::<f64>();
         (sum(&self.more) - sum(&self.less)) / f64::from(servers)

@@ -3,9 +3,8 @@
 
 use rtflash_model::{Allocation, Placement};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
 
-use super::Problem;
+use super::BoundedSearch;
 use super::organisations::Organisations;
 use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
 use super::plans::{Plans, TaskBlock};
@@ -24,29 +23,28 @@ const MOST_PARTITIONS: u64 = 12_000;
 /// So many times as much on devices whose chips have two page registers: there the right neighbours
 /// make more of a difference.
 const WITH_TWO_REGISTERS: u64 = 10;
-/// Fewer chips count as so many.
+/// Fewer chips count as this number.
 const FEWEST: u64 = 4;
 
 /// Parts of some sizes, with the placements of pages that each may have.
 struct SizedParts<'p> {
     parts: &'p [TaskBlock],
-    kinds: Vec<Rc<[Placement]>>,
+    kinds: Vec<Vec<Placement>>,
 }
 
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
 /// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
 /// everything.
 pub(super) fn search(
-    problem: Problem<'_>,
+    from: &BoundedSearch<'_>,
     organisations: &Organisations<'_>,
     subsets: &DemandSubsets<'_, '_>,
-    given_up: &mut bool,
 ) -> Option<Allocation> {
-    let device = problem.set.device();
+    let device = from.problem.set.device();
     let chips = u64::from(device.chips()).max(FEWEST);
     let more = if device.has_cache_register() { WITH_TWO_REGISTERS } else { 1 };
     let (refined, tried) = (more * REFINED / chips * TRIAL, TRIED / chips * TRIAL);
-    let mut search = PartitionTrials::new(problem, organisations, given_up, refined);
+    let mut search = PartitionTrials::new(from, organisations, refined);
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
     let partitions = subsets.partitions(usize::try_from(more * MOST_PARTITIONS / chips).expect("a few thousand"));
@@ -125,11 +123,11 @@ impl PartitionTrials<'_> {
         None
     }
 
-    /// Clusters of these sizes on all chips that differ, with all placements of their pages, at
-    /// most so many of them.
+    /// Clusters of these sizes on all chips that differ, with all placements of their pages, for at
+    /// most this work.
     fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
-        let kinds: Vec<Rc<[Placement]>> =
+        let kinds: Vec<Vec<Placement>> =
             parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size)).collect();
         if kinds.iter().any(|kinds| kinds.is_empty()) {
             return None;
@@ -199,15 +197,12 @@ impl PartitionTrials<'_> {
             }
             self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
-            let next = |kinds: &Rc<[Placement]>| {
+            let next = |kinds: &Vec<Placement>| {
                 let kind = usize::try_from(rest % kinds.len() as u64).expect("a position in a list");
                 rest /= kinds.len() as u64;
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            if self.overloads(parts, plans, &chosen) {
-                continue;
-            }
             let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
             if let Ok(allocation) = self.tried(&clusters, &chosen) {
                 return allocation;

@@ -58,7 +58,7 @@ pub(super) struct GroupsByLoad {
 }
 
 impl GroupsByLoad {
-    /// A group has so many chips and this load now.
+    /// A group has this size and load now.
     pub(super) fn set(&mut self, position: usize, size: u32, load: f64) {
         if self.known.len() <= position {
             self.known.resize(position + 1, (0, 0.0));
@@ -114,7 +114,7 @@ impl GroupsByLoad {
     }
 }
 
-/// Positions of so many with the greatest numbers, of equal ones the lowest positions first.
+/// The positions of the greatest numbers, of equal ones the lowest positions first.
 struct Greatest {
     most: usize,
     /// The greatest numbers so far, ascending.

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use rtflash_analysis::Rational;
 use rtflash_analysis::certified::{LeastLoad, LeastShares};
 use rtflash_model::{Placement, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,9 +23,6 @@ pub(super) struct KnownLoads {
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
     /// What tasks add, at least, to the loads of clusters of a form, if no page ever waits.
     shares: RefCell<FxHashMap<(Placement, u32), LeastShares>>,
-    /// Exact loads with garbage collection at its shortest deadline; `None` where there is no room
-    /// for it.
-    exact: RefCell<FxHashMap<LoadKey, Option<Rational>>>,
     /// Of tasks alone: what each of them adds to what others have to do there, at least.
     pub(super) alone: RefCell<LoadsAlone>,
     /// Assumptions under which no partition needs as few chips as there are.
@@ -60,11 +56,6 @@ impl LoadKey {
         })
     }
 
-    /// The same cluster, if no page ever waited for the bus.
-    pub(super) fn without_contention(self) -> LoadKey {
-        LoadKey { assumption: ContentionAssumption::NoContention, ..self }
-    }
-
     /// The numbers of its tasks, ascending.
     fn numbers(self) -> impl Iterator<Item = usize> {
         (0..16 - self.tasks.leading_zeros() as usize).filter(move |task| self.tasks >> task & 1 == 1)
@@ -94,11 +85,6 @@ impl KnownLoads {
     /// Tasks alone are known in the worst case only: of many tasks there would be much to remember.
     pub(super) fn forget_tasks_alone(&self) {
         self.alone.borrow_mut().retain(|key, _| key.0 == ContentionAssumption::WorstCase);
-    }
-
-    /// What a cluster has to do with garbage collection at its shortest deadline, exactly.
-    pub(super) fn exact(&self, key: LoadKey, found: impl FnOnce() -> Option<Rational>) -> Option<Rational> {
-        self.exact.borrow_mut().entry(key).or_insert_with(found).clone()
     }
 
     /// Every partition needs too many chips under this assumption.
@@ -137,7 +123,6 @@ mod tests {
             (key(some, Organisation::Compact, &[0, 3], 2), None),
             (key(some, Organisation::Stripe, &[0, 2], 2), None),
             (key(some, Organisation::Stripe, &[0, 3], 3), None),
-            (Some(kept.without_contention()), None),
         ] {
             assert_eq!(known.get(&asked.expect("few tasks")), found);
         }

@@ -19,6 +19,8 @@ mod sizes;
 mod supposed;
 mod unplaced;
 
+use std::cell::Cell;
+
 use rtflash_analysis::certified::tightened;
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::{DemandTest, Work};
@@ -40,7 +42,7 @@ pub(super) use unplaced::tested;
 pub(super) struct Problem<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) test: DemandTest,
-    /// Charged with what the tests look at.
+    /// Tests charge their work to it.
     pub(super) work: &'a Work,
     /// Of all searches together.
     known: &'a KnownLoads,
@@ -104,13 +106,13 @@ fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     {
         return Outcome::CannotTell(limit);
     }
-    let fruitless = match grouped(problem, strategy) {
+    let fruitless = match BoundedSearch::new(problem).grouped(strategy) {
         Ok(allocation) => return Outcome::Schedulable(allocation),
         Err(fruitless) => fruitless,
     };
     // The search is never worse than Algorithm 1.
     if strategy == Strategy::Search
-        && let Ok(allocation) = grouped(problem, Strategy::Merging)
+        && let Ok(allocation) = BoundedSearch::new(problem).grouped(Strategy::Merging)
     {
         return Outcome::Schedulable(allocation);
     }
@@ -136,93 +138,123 @@ impl FruitlessSearch<'_> {
     }
 }
 
-fn grouped(problem: Problem<'_>, strategy: Strategy) -> Result<Allocation, Box<FruitlessSearch<'_>>> {
-    let organisations = Organisations::new(problem, ContentionAssumption::WorstCase).asked_by(strategy);
-    let mut given_up = false;
-    let first = groups(&organisations, strategy);
-    if let Err(NoGroups::GivenUp(_)) = first {
-        return Err(Box::new(FruitlessSearch { organisations, given_up, first }));
-    }
-    let settled = first.as_ref().ok().and_then(|groups| settle(problem, groups, ChipLayout::InOrder, &mut given_up));
-    let found = settled.or_else(|| match strategy {
-        Strategy::Exact => exact_search(problem, &mut given_up),
-        _ => place_optimistically(problem, strategy, &mut given_up),
-    });
-    found.ok_or_else(|| {
-        let given_up = given_up || organisations.given_up();
-        Box::new(FruitlessSearch { organisations, given_up, first })
-    })
+/// A bounded search for an allocation.
+struct BoundedSearch<'a> {
+    problem: Problem<'a>,
+    /// Whether a test was given up, so that finding nothing proves nothing.
+    given_up: Cell<bool>,
 }
 
-/// Groups optimistically, with less waiting for the bus, confirmed where their chips are.
-fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
-    let Problem { set, test, .. } = problem;
-    let ways = set.device().chips_per_channel().min(set.device().chips());
-    if ways == 1 || test.rely_on == Reliance::Nothing {
-        return None;
+impl<'a> BoundedSearch<'a> {
+    fn new(problem: Problem<'a>) -> BoundedSearch<'a> {
+        BoundedSearch { problem, given_up: Cell::new(false) }
     }
-    let queue =
-        (test.rely_on >= Reliance::Queue && set.device().has_steady_reads()).then_some(ContentionAssumption::Queue);
-    let assumptions = [ContentionAssumption::Optimistic(1)]
-        .into_iter()
-        .chain(queue)
-        .chain(fewer_transfers(ways).map(ContentionAssumption::Optimistic));
-    let mut waits = true;
-    // Beside chips that stay idle no page waits, nor blocks for longer.
-    for assumption in assumptions.chain([ContentionAssumption::NoContention]) {
-        if !waits && assumption != ContentionAssumption::NoContention {
-            continue;
+
+    /// Notes that a test was given up, if so.
+    fn gives_up(&self, so: bool) {
+        self.given_up.set(self.given_up.get() || so);
+    }
+
+    fn grouped(&self, strategy: Strategy) -> Result<Allocation, Box<FruitlessSearch<'a>>> {
+        let organisations = Organisations::new(self.problem, ContentionAssumption::WorstCase).asked_by(strategy);
+        let first = groups(&organisations, strategy);
+        if let Err(NoGroups::GivenUp(_)) = first {
+            return Err(Box::new(FruitlessSearch { organisations, given_up: false, first }));
         }
-        let optimistic = Organisations::new(problem, assumption).asked_by(strategy);
-        let groups = groups(&optimistic, strategy);
-        *given_up |= optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_)));
-        let Ok(groups) = groups else {
-            // The other assumptions charge a page more than its own transfer.
-            waits &= assumption != ContentionAssumption::Optimistic(1);
-            continue;
-        };
-        for layout in [ChipLayout::InOrder, ChipLayout::Balanced] {
-            if let Some(allocation) = settle(problem, &groups, layout, given_up) {
+        let settled = first.as_ref().ok().and_then(|groups| self.settle(groups, ChipLayout::InOrder));
+        let found = settled.or_else(|| match strategy {
+            Strategy::Exact => self.exactly(),
+            _ => self.optimistically(strategy),
+        });
+        found.ok_or_else(|| {
+            let given_up = self.given_up.get() || organisations.given_up();
+            Box::new(FruitlessSearch { organisations, given_up, first })
+        })
+    }
+
+    /// Groups optimistically, with less waiting for the bus, confirmed where their chips are.
+    fn optimistically(&self, strategy: Strategy) -> Option<Allocation> {
+        let Problem { set, test, .. } = self.problem;
+        let ways = set.device().chips_per_channel().min(set.device().chips());
+        if ways == 1 || test.rely_on == Reliance::Nothing {
+            return None;
+        }
+        let queue =
+            (test.rely_on >= Reliance::Queue && set.device().has_steady_reads()).then_some(ContentionAssumption::Queue);
+        let assumptions = [ContentionAssumption::Optimistic(1)]
+            .into_iter()
+            .chain(queue)
+            .chain(fewer_transfers(ways).map(ContentionAssumption::Optimistic));
+        let mut waits = true;
+        // Beside chips that stay idle no page waits, nor blocks for longer.
+        for assumption in assumptions.chain([ContentionAssumption::NoContention]) {
+            if !waits && assumption != ContentionAssumption::NoContention {
+                continue;
+            }
+            let optimistic = Organisations::new(self.problem, assumption).asked_by(strategy);
+            let groups = groups(&optimistic, strategy);
+            self.gives_up(optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_))));
+            let Ok(groups) = groups else {
+                // The other assumptions charge a page more than its own transfer.
+                waits &= assumption != ContentionAssumption::Optimistic(1);
+                continue;
+            };
+            let layouts = [ChipLayout::InOrder, ChipLayout::Balanced];
+            if let Some(allocation) = layouts.into_iter().find_map(|layout| self.settle(&groups, layout)) {
                 return Some(allocation);
             }
         }
+        None
     }
-    None
+
+    /// The best partition under an assumption need not be the one that holds next to its
+    /// neighbours: another may.
+    fn exactly(&self) -> Option<Allocation> {
+        let device = self.problem.set.device();
+        if device.chips_per_channel().min(device.chips()) == 1 {
+            return None;
+        }
+        let organisations = Organisations::new(self.problem, ContentionAssumption::NoContention);
+        let least = organisations.least_sizes();
+        least.fewest()?;
+        let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations), Some(&least)).ok()?;
+        self.gives_up(organisations.given_up());
+        subsets.best_partition()?;
+        let grouped = |strategy| BoundedSearch::new(self.problem).grouped(strategy).ok();
+        let found = self
+            .optimistically(Strategy::Exact)
+            // Never worse than the search.
+            .or_else(|| grouped(Strategy::Search))
+            .or_else(|| grouped(Strategy::Merging))
+            .or_else(|| exhaustive::search(self, &organisations, &subsets));
+        self.gives_up(organisations.given_up());
+        found
+    }
+
+    /// Chips for the groups and certificates for the clusters, if all have one; chips left over are
+    /// placed so.
+    fn settle(&self, groups: &[TaskGroup<DemandHeld>], layout: ChipLayout) -> Option<Allocation> {
+        let Problem { set, test, work, .. } = self.problem;
+        let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
+            .into_iter()
+            .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))
+            .unzip();
+        let certified = test.certify(set, &clusters, &placements, work);
+        self.gives_up(certified.given_up);
+        if !certified.failing.is_empty() {
+            return None;
+        }
+        let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
+        Some(allocation.with_certificates(certified.certificates))
+    }
 }
 
-/// Transfers to charge a page where so many chips are on a channel: one less each time, down to
+/// Transfers to charge a page if `ways` chips are on a channel: one less each time, down to
 /// two; on long channels half as many.
 fn fewer_transfers(ways: u32) -> impl Iterator<Item = u32> {
     const ALL: u32 = 64;
     let next = |ways: u32| if ways > ALL { ways / 2 } else { ways - 1 };
     std::iter::successors(Some(next(ways)), move |&ways| Some(next(ways))).take_while(|&ways| ways > 1)
-}
-
-/// The best partition under an assumption need not be the one that holds next to its neighbours:
-/// another may.
-fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation> {
-    let set = problem.set;
-    if set.device().chips_per_channel().min(set.device().chips()) == 1 {
-        return None;
-    }
-    let organisations = Organisations::new(problem, ContentionAssumption::NoContention);
-    let least = organisations.least_sizes();
-    least.fewest()?;
-    let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations), Some(&least)).ok()?;
-    *given_up |= organisations.given_up();
-    subsets.best_partition()?;
-    if let Some(allocation) = place_optimistically(problem, Strategy::Exact, given_up) {
-        return Some(allocation);
-    }
-    // Never worse than the search.
-    for strategy in [Strategy::Search, Strategy::Merging] {
-        if let Ok(allocation) = grouped(problem, strategy) {
-            return Some(allocation);
-        }
-    }
-    let found = exhaustive::search(problem, &organisations, &subsets, given_up);
-    *given_up |= organisations.given_up();
-    found
 }
 
 /// Why there are no groups that need no more chips than there are.
@@ -282,28 +314,6 @@ fn merged(organisations: &Organisations<'_>) -> Result<Vec<TaskGroup<DemandHeld>
     };
     // Each of them has passed.
     Ok(clusters.filter(|cluster| !cluster.tasks.is_empty()).filter_map(group).collect())
-}
-
-/// Chips for the groups and certificates for the clusters, if all have one; chips left over are
-/// placed so.
-fn settle(
-    problem: Problem<'_>,
-    groups: &[TaskGroup<DemandHeld>],
-    layout: ChipLayout,
-    given_up: &mut bool,
-) -> Option<Allocation> {
-    let Problem { set, test, work, .. } = problem;
-    let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
-        .into_iter()
-        .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))
-        .unzip();
-    let certified = test.certify(set, &clusters, &placements, work);
-    *given_up |= certified.given_up;
-    if !certified.failing.is_empty() {
-        return None;
-    }
-    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
-    Some(allocation.with_certificates(certified.certificates))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use rtflash_analysis::certified::{
 };
 use rtflash_analysis::{Rational, Work};
 
+use crate::allocator::sizes::Smallest;
 use crate::allocator::{Strategy, exact};
 
 /// How a group of tasks takes a cluster.
@@ -34,7 +35,7 @@ pub(super) struct DemandHeld {
 /// Tests of task subsets in clusters of each organisation.
 pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
-    /// Charged with what the tests look at.
+    /// Tests charge their work to it.
     work: &'a Work,
     known: &'a KnownLoads,
     /// Those that the analysis has.
@@ -93,8 +94,8 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The same as a strategy asks for them: with clusters of one chip only, if so, and without
-    /// tests that change nothing where none are counted or remembered.
+    /// For a strategy: with clusters of one chip only, if so, and without tests that change nothing
+    /// where none are counted or remembered.
     pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
         let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
         let is_bounded = !matches!(strategy, Strategy::OneChipEach | Strategy::Growing);
@@ -156,7 +157,7 @@ impl<'a> Organisations<'a> {
         Some((idle.clone()?.with(self.tasks(tasks))?, others.clone()))
     }
 
-    /// The same without tasks.
+    /// A processor without tasks, and its neighbours.
     fn idle(&self, organisation: Organisation, chips: u32) -> (Option<Processor>, Contention) {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
@@ -226,16 +227,12 @@ impl<'a> Organisations<'a> {
         if let Some(known) = key.and_then(|key| self.known.get(&key)) {
             return known;
         }
-        // What does not hold without waiting holds nowhere.
-        if key.and_then(|key| self.known.get(&key.without_contention())) == Some(None) {
-            return None;
-        }
         let is_too_much = || self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE;
         let fits = || self.set.space(tasks, chips, Some(organisation.placement())).fits();
         if is_too_much() || !fits() || key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
             return None;
         }
-        // Sums of doubles do not depend on the order in which somebody asks.
+        // Sums of doubles must not depend on the order of the tasks.
         let ascending = key.map(LoadKey::tasks);
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
         // Of many tasks others are tried where this takes long.
@@ -305,17 +302,12 @@ impl<'a> Organisations<'a> {
             };
             Demand::new(&processor, &others, gc, 0, self.work).exact_load()
         };
-        let loads =
-            self.allowed.iter().filter(|&&organisation| self.may_be(organisation, chips)).filter_map(|&organisation| {
-                match self.key(tasks, organisation, chips) {
-                    Some(key) => self.known.exact(key, || of(organisation)),
-                    None => of(organisation),
-                }
-            });
+        let allowed = self.allowed.iter().filter(|&&organisation| self.may_be(organisation, chips));
+        let loads = allowed.filter_map(|&organisation| of(organisation));
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The organisation in which these tasks hold on so many chips, of several the one with the
+    /// The organisation in which these tasks hold on `chips` chips, of several the one with the
     /// least to do.
     pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
@@ -344,7 +336,7 @@ impl<'a> Organisations<'a> {
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
-    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
+    pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<DemandHeld>> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
         let spread = requests.map(|request| match request.access() {
@@ -356,11 +348,11 @@ impl<'a> Organisations<'a> {
         let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
         (least.max(1)..=most.min(self.largest)).find_map(|chips| {
             let tried = |organisation: Organisation| !organisation.is_by_chip() || u64::from(chips) <= widest;
-            Some((chips, self.of_organisations(tasks, chips, tried)?))
+            Some(Smallest { size: chips, held: self.of_organisations(tasks, chips, tried)? })
         })
     }
 
-    /// Whether a cluster of so many chips can have this organisation.
+    /// Whether a cluster of `chips` chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         match organisation {
             Organisation::Stripe | Organisation::CachedStripe | Organisation::Zoned => true,
@@ -371,7 +363,7 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The largest cluster of this organisation of no more than so many chips.
+    /// The largest cluster of this organisation of at most `chips` chips.
     pub(super) fn on_chips(&self, organisation: Organisation, chips: u32) -> Option<u32> {
         (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
     }

@@ -34,11 +34,11 @@ impl Plans {
     }
 
     /// Chips of each cluster on a channel.
-    pub(super) fn on(&self, channel: usize) -> &[u32] {
+    fn on(&self, channel: usize) -> &[u32] {
         &self.on[channel * self.sizes.len()..][..self.sizes.len()]
     }
 
-    /// The same of one cluster, to be changed.
+    /// Chips of one cluster on a channel, to be changed.
     pub(super) fn of(&mut self, cluster: usize, channel: usize) -> &mut u32 {
         &mut self.on[channel * self.sizes.len() + cluster]
     }
@@ -82,14 +82,6 @@ impl Plans {
         let given = self.on(before)[at];
         let same = self.room[before] + given == self.room[channel] && self.on(before)[..at] == self.on(channel)[..at];
         same.then_some(given)
-    }
-
-    /// Clusters in the order of their chips.
-    pub(super) fn order(&self) -> impl Iterator<Item = usize> {
-        let begins = |channel: usize, part: usize| {
-            self.on(channel)[part] > 0 && (0..channel).all(|before| self.on(before)[part] == 0)
-        };
-        (0..self.room.len()).flat_map(move |channel| (0..self.sizes.len()).filter(move |&part| begins(channel, part)))
     }
 
     /// Chips that are free.

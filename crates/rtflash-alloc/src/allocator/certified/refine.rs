@@ -111,9 +111,6 @@ impl Refinement<'_, '_> {
             let rates: Vec<f64> = parts.iter().zip(sizes).map(|(part, &size)| self.rate(part, size)).collect();
             plans.balance(&rates);
         }
-        if let Some(failing) = self.search.first_overloads(parts, &plans, &placements) {
-            return Some(Err(failing));
-        }
         let (clusters, placements) = plans.clusters(parts, &placements, self.search.problem.test.idle());
         match self.search.tried(&clusters, &placements) {
             Ok(allocation) => allocation.map(Ok),

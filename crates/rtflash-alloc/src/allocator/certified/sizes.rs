@@ -6,7 +6,7 @@ use rtflash_model::{PerId, TaskId, TaskSet};
 
 use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
-use crate::allocator::sizes::{Sizes, TaskGroup};
+use crate::allocator::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use crate::allocator::{Limit, merging};
 
 /// Tests of a cluster after which a search ends.
@@ -32,7 +32,7 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
         DemandSizes { organisations, bound: None, iterations: 0, by_load: GroupsByLoad::default() }
     }
 
-    /// Nothing is searched for any more after so many tests.
+    /// A search ends after `tests` tests.
     pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
         let bound = Some((tests, organisations.work().bound(MAX_WORK)));
         DemandSizes { bound, ..DemandSizes::new(organisations) }
@@ -45,8 +45,8 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
     }
 }
 
-fn alone_task((chips, held): (u32, DemandHeld)) -> AloneTask {
-    AloneTask { work: held.load * f64::from(chips) }
+fn alone_task(Smallest { size, held }: Smallest<DemandHeld>) -> AloneTask {
+    AloneTask { work: held.load * f64::from(size) }
 }
 
 impl Sizes for DemandSizes<'_, '_> {
@@ -65,7 +65,7 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     /// Fewer chips, then less to do on them.
-    fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+    fn beats(one: PartitionPrice, other: PartitionPrice) -> bool {
         one <= other
     }
 
@@ -82,14 +82,14 @@ impl Sizes for DemandSizes<'_, '_> {
     }
 
     /// By what they take of the device's chips alone, the most first.
-    fn order(&mut self, alone: &PerId<TaskId, (u32, DemandHeld)>) -> Vec<TaskId> {
-        let work = |task: TaskId| alone[task].1.load * f64::from(alone[task].0);
+    fn order(&mut self, alone: &PerId<TaskId, Smallest<DemandHeld>>) -> Vec<TaskId> {
+        let work = |task: TaskId| alone_task(alone[task]).work;
         let mut order: Vec<TaskId> = alone.ids().collect();
         order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
         order
     }
 
-    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
+    fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<DemandHeld>> {
         self.organisations.smallest(tasks, least, most)
     }
 
@@ -100,11 +100,11 @@ impl Sizes for DemandSizes<'_, '_> {
         Some(DemandHeld { organisation, load, alone })
     }
 
-    fn joinable(&self, _groups: usize, alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
+    fn joinable(&self, _groups: usize, alone: Smallest<DemandHeld>, tried: &mut Vec<usize>) {
         self.by_load.joinable(alone_task(alone), tried);
     }
 
-    fn growable(&self, _groups: usize, alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
+    fn growable(&self, _groups: usize, alone: Smallest<DemandHeld>, tried: &mut Vec<usize>) {
         self.by_load.growable(alone_task(alone), tried);
     }
 

@@ -15,7 +15,7 @@ pub(super) enum Organisation {
     Compact,
     /// A superblock on any chips.
     Superblock,
-    /// The same two, with chips that use a second page register.
+    /// These two with chips that use a second page register.
     CachedCompact,
     CachedSuperblock,
     /// Zones, on any chips.

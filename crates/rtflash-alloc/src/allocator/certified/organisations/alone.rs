@@ -27,7 +27,7 @@ impl Organisations<'_> {
         loads.sum()
     }
 
-    /// The same for [`DemandHeld::alone`], of sets with many tasks.
+    /// [`DemandHeld::alone`], of sets with many tasks.
     pub(super) fn kept_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let has_many = self.set.tasks().count() > MOST_TASKS;
         if has_many { self.load_alone(tasks, organisation, chips) } else { f64::NAN }
@@ -49,7 +49,7 @@ impl Organisations<'_> {
 
     /// Whether these tasks have more to do than this load in a cluster of this organisation, by
     /// what each of them has to do there alone, or all of them with garbage collection at its
-    /// shortest deadline: then nobody has to know whether they hold in it.
+    /// shortest deadline: then it does not matter whether they hold in it.
     pub(super) fn surely_has_more(&self, load: f64, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
         let is_more = |least: f64| least > load + SURELY_ABOVE_ONE - 1.0;
         let together = || {

@@ -1,0 +1,299 @@
+//! Certificates for clusters on their chips.
+
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
+
+use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
+use crate::certificate::choice::{Choice, choose};
+use crate::demand::bus::Contention;
+use crate::gc::ChosenGc;
+use crate::term::Term;
+use crate::work::Work;
+
+/// What certifying came to.
+#[derive(Debug)]
+pub struct Certification {
+    /// Of each cluster; `None` where no garbage collection can be made to keep up. Empty where only
+    /// all of them were asked for, and one fails.
+    pub certificates: Vec<Option<Certificate>>,
+    /// The clusters that fail.
+    pub failing: Vec<usize>,
+    /// Whether a test was given up.
+    pub given_up: bool,
+}
+
+/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed
+/// and granted, then servers for what is left.
+///
+/// A cluster that holds only because its neighbours on the channel are known to move little gets no
+/// server, and neither do these neighbours.
+pub fn certify(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted, work)
+}
+
+/// Certifies clusters next to others that have certificates already, of these placements, which
+/// stay as they are.
+pub fn certify_beside(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    given: &[Option<Certificate>],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    certified(contention(set, clusters, placements, given, granted, work), given)
+}
+
+/// As [`certify`], of all clusters or of none: where one is found that fails, it is the only one
+/// that is named, and nothing is certified.
+pub fn certify_whole(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    let contention = contention(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { whole: true, ..contention }, &given)
+}
+
+/// As [`certify`], without servers: jobs that are not real-time get nothing, and erases are
+/// suspended where the device can.
+pub fn certify_without_servers(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    let contention = contention(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { reserves: false, ..contention }, &given)
+}
+
+/// As [`certify`], with a term left out of the tests. What is certified so is no promise.
+pub fn certify_leaving_out(
+    term: Option<Term>,
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    certified(contention(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
+}
+
+/// What a trial came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial {
+    /// The first cluster found that does not hold; `None` where every one does, and [`certify`]
+    /// then certifies them.
+    pub failing: Option<usize>,
+    /// Whether a test was given up.
+    pub given_up: bool,
+}
+
+/// Whether [`certify`] would certify all of these clusters, by what the trials before have found.
+pub fn tried(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+    trials: &TrialAnswers,
+) -> Trial {
+    let given = vec![None; clusters.len()];
+    let mut contention = contention(set, clusters, placements, &given, granted, work).for_trials(trials);
+    let busy = contention.busy();
+    let tested = contention.tested(&busy, &given);
+    Trial { failing: tested.failing.first().copied(), given_up: tested.given_up }
+}
+
+/// Clusters some of which have certificates.
+fn contention<'a>(
+    set: &'a TaskSet,
+    clusters: &'a [Cluster],
+    placements: &[Placement],
+    given: &[Option<Certificate>],
+    granted: Reliance,
+    work: &'a Work,
+) -> ChannelContention<'a> {
+    let servers = given.iter().map(|given| given.map_or(0, |certificate| certificate.server_thousandths)).collect();
+    ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work)
+}
+
+/// Clusters that were tested, before they have servers.
+struct TestedClusters {
+    /// Those that need others, or fail.
+    fragile: Vec<bool>,
+    failing: Vec<usize>,
+    given_up: bool,
+}
+
+/// Certifies the clusters that have no certificate.
+fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+    let (count, busy) = (contention.clusters.len(), contention.busy());
+    let TestedClusters { fragile, mut failing, given_up } = contention.tested(&busy, given);
+    if contention.whole && !failing.is_empty() {
+        return Certification { certificates: Vec::new(), failing, given_up };
+    }
+    contention.settle_beside_failing(&busy, &fragile, given, &mut failing);
+    if failing.is_empty() && contention.reserves {
+        // Beside a server a chip counts on less, but where that is left out.
+        let quiet = if contention.left_out == Some(Term::Servers) { fragile } else { contention.near(&fragile) };
+        for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
+            contention.serves_all_it_can(position);
+        }
+    }
+    let certificate = |position: usize| {
+        if given[position].is_some() {
+            given[position]
+        // Where only the data do not fit, it is as for a cluster that holds.
+        } else if failing.contains(&position) && !contention.holds_now(position) {
+            contention.failing_certificate(position)
+        } else {
+            contention.certificate(position, contention.gcs[position].flatten())
+        }
+    };
+    Certification { certificates: (0..count).map(certificate).collect(), failing, given_up }
+}
+
+impl ChannelContention<'_> {
+    /// The clusters with tasks.
+    fn busy(&self) -> Vec<usize> {
+        (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect()
+    }
+
+    /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
+    fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
+        let mut fragile = vec![false; self.clusters.len()];
+        for &position in busy {
+            if let Some(certificate) = &given[position] {
+                self.backfill[position] = certificate.backfill;
+                self.states(position, certificate);
+                fragile[position] = !self.holds_beside_anyone(position, certificate);
+            } else {
+                (self.gcs[position], fragile[position]) = self.first_gc(position);
+            }
+        }
+        let (failing, given_up) = self.settle(busy, &fragile, given);
+        TestedClusters { fragile, failing, given_up }
+    }
+
+    /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
+    /// can be.
+    pub(crate) fn likely_gc(&self, position: usize, worst: &PlacedProcessor) -> Option<Option<ChosenGc>> {
+        if worst.processor.write_streams.is_empty() {
+            return Some(None);
+        }
+        if self.is_on_one_channel(position)
+            && let Choice::Holds(gc) = choose(self.alone(position)?, &[Contention::none()], 0, self.work)
+        {
+            return Some(gc);
+        }
+        nearest_terms(&worst.processor, self.work).map(Some)
+    }
+
+    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
+    /// where they need them and are not given: those that fail, and whether a test was given up.
+    fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
+        // What is changed for one of them, its neighbours were tested without: as long as there are
+        // changes, all are tested again.
+        const ROUNDS: usize = 4;
+        for _ in 0..ROUNDS {
+            let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
+            for &position in busy {
+                if self.whole && !failing.is_empty() {
+                    break;
+                }
+                if !self.data_fit(position) {
+                    failing.push(position);
+                } else if fragile[position] && !self.holds_now(position) {
+                    if given[position].is_some() {
+                        failing.push(position);
+                        continue;
+                    }
+                    match self.chosen_now(position) {
+                        Some(Choice::Holds(gc)) => {
+                            changed |= self.gcs[position] != Some(gc);
+                            self.gcs[position] = Some(gc);
+                        }
+                        other => {
+                            given_up |= other == Some(Choice::TooLong);
+                            failing.push(position);
+                        }
+                    }
+                }
+            }
+            if !changed || !failing.is_empty() {
+                return (failing, given_up);
+            }
+        }
+        (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
+    }
+
+    /// What fails is run with the garbage collection that comes nearest. Who was tested beside it
+    /// as it might have been is tested again beside that, and fails if need be.
+    fn settle_beside_failing(
+        &mut self,
+        busy: &[usize],
+        fragile: &[bool],
+        given: &[Option<Certificate>],
+        failing: &mut Vec<usize>,
+    ) {
+        if failing.is_empty() {
+            return;
+        }
+        // In these rounds others are given other deadlines; after them each adds one that fails.
+        const ROUNDS: usize = 4;
+        for round in 0..ROUNDS + busy.len() {
+            let mut changed = false;
+            for &position in failing.iter().filter(|&&position| given[position].is_none()) {
+                if !self.holds_now(position) {
+                    let nearest = self.nearest_gc(position);
+                    changed |= self.gcs[position] != nearest;
+                    self.gcs[position] = nearest;
+                }
+            }
+            for &position in busy {
+                if !fragile[position] || failing.contains(&position) || self.holds_now(position) {
+                    continue;
+                }
+                changed = true;
+                let chosen = if round < ROUNDS && given[position].is_none() { self.chosen_now(position) } else { None };
+                match chosen {
+                    Some(Choice::Holds(gc)) => self.gcs[position] = Some(gc),
+                    _ => failing.push(position),
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        failing.retain(|&position| !self.data_fit(position) || !self.holds_now(position));
+        failing.sort_unstable();
+    }
+
+    /// Whether a cluster holds in a place with this garbage collection, and its server.
+    pub(crate) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
+        placed.holds(gc, self.servers[position], self.work)
+    }
+
+    /// The clusters that are marked, and those that share a channel with one.
+    fn near(&self, marked: &[bool]) -> Vec<bool> {
+        let mut near = marked.to_vec();
+        for members in self.channels.values() {
+            if members.iter().any(|&(cluster, _)| marked[cluster]) {
+                members.iter().for_each(|&(cluster, _)| near[cluster] = true);
+            }
+        }
+        near
+    }
+}

@@ -1,0 +1,58 @@
+//! A cluster's processor in its place, and where it comes nearest to missing a deadline.
+
+use crate::demand::bus::Contention;
+use crate::demand::{Demand, DemandVerdict, Nearest};
+use crate::gc::ChosenGc;
+use crate::organisation::processor::Processor;
+use crate::work::Work;
+
+/// What a processor of a cluster is, where it is placed.
+#[derive(Debug)]
+pub struct PlacedProcessor {
+    /// One of the cluster's processors; they differ only in their neighbours.
+    pub processor: Processor,
+    /// The neighbours of its processors: one entry for each kind of neighbourhood.
+    pub contentions: Vec<Contention>,
+}
+
+impl PlacedProcessor {
+    /// The demand of its processors with this garbage collection and a server of that share: one
+    /// for each kind of neighbourhood.
+    pub fn demands<'p>(
+        &'p self,
+        gc: Option<ChosenGc>,
+        server_thousandths: u32,
+        work: &'p Work,
+    ) -> impl Iterator<Item = Demand<'p>> {
+        let demand = move |contention| Demand::new(&self.processor, contention, gc, server_thousandths, work);
+        self.contentions.iter().map(demand)
+    }
+
+    /// Whether all its processors are in time with this garbage collection and a server of that
+    /// share.
+    pub(crate) fn holds(&self, gc: Option<ChosenGc>, server_thousandths: u32, work: &Work) -> bool {
+        let mut demands = self.demands(gc, server_thousandths, work);
+        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
+    }
+
+    /// Whether it fails without a pass, as far as a few steps tell: then it does by all terms of
+    /// garbage collection, which only add to the demand.
+    pub(crate) fn fails_anyway(&self, work: &Work) -> bool {
+        self.demands(None, 0, work).any(|demand| demand.fails_soon())
+    }
+}
+
+/// Garbage collection with the deadline of least load on the interval that matters: the one at
+/// which the demand is in proportion, else the shortest.
+pub(crate) fn nearest_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
+    super::choice::first_terms(processor, work)
+}
+
+/// A failing interval and its slack.
+pub(crate) fn worst(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Nearest {
+    let looks = placed.demands(gc, 0, work).map(|demand| {
+        // Overloaded in the long run: at any long interval.
+        demand.tightest().unwrap_or_else(|| demand.long_run())
+    });
+    looks.min_by_key(|nearest| nearest.slack).expect("a cluster has a chip, and so a neighbourhood")
+}

@@ -1,0 +1,295 @@
+//! Loads that clusters have at least, whatever they and their neighbours are run with: what has too
+//! much to do is known before any deadline of garbage collection is looked for.
+
+use rtflash_model::{Device, Placement, Reliance, Task};
+
+use crate::organisation::processor::Processor;
+use crate::organisation::shared_bus::SharedBus;
+use crate::time::ns;
+use crate::work::Work;
+
+/// A load above this is above one, whatever roundings there are on the way to it.
+pub const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
+
+/// What each chip of a cluster does in the long run if no page ever waits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LeastLoad {
+    /// Its load with garbage collection at the shortest deadline, which is the least: with the
+    /// reserve the cost of a page that is reclaimed only grows. Infinite where there is no room for
+    /// it, and then there is none at any other deadline.
+    load: f64,
+    /// Pages that it moves over the bus in a nanosecond.
+    pages: f64,
+    /// Those of them that it programs.
+    writes: f64,
+}
+
+/// What tasks add to a cluster's [`LeastLoad`]: sums over its tasks, but for what garbage
+/// collection of all of them costs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeastShare {
+    /// The load of reads and writes, and of resets.
+    load: f64,
+    pages: f64,
+    writes: f64,
+    /// Pages that arrive to be programmed, and are collected some day, in a nanosecond.
+    arriving: f64,
+    /// W: those that arrive at once, at most.
+    pending: u64,
+}
+
+impl LeastShare {
+    /// Of all tasks of a processor.
+    fn of(processor: &Processor) -> LeastShare {
+        let mut share = LeastShare::default();
+        for item in &processor.tasks {
+            let rate = item.transfers.mean() / ns(item.period);
+            share.load += item.step_cost.to_f64() * rate;
+            if item.resets {
+                continue;
+            }
+            share.pages += rate;
+            share.writes += if item.writes { rate } else { 0.0 };
+        }
+        let arriving = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period));
+        LeastShare { arriving: arriving.sum(), pending: processor.pending(), ..share }
+    }
+
+    /// Of both tasks, or of all of two lots of them.
+    fn and(self, other: LeastShare) -> LeastShare {
+        LeastShare {
+            load: self.load + other.load,
+            pages: self.pages + other.pages,
+            writes: self.writes + other.writes,
+            arriving: self.arriving + other.arriving,
+            pending: self.pending.saturating_add(other.pending),
+        }
+    }
+
+    /// What they come to together on a processor like this one, whatever tasks it has.
+    fn on(self, processor: &Processor) -> LeastLoad {
+        let LeastShare { load, pages, writes, arriving, pending } = self;
+        let collecting = match pending {
+            0 => 0.0,
+            _ => processor.gc_per_page(pending).map_or(f64::INFINITY, |cost| cost * arriving),
+        };
+        LeastLoad { load: load + collecting, pages, writes }
+    }
+}
+
+/// What each task of a set adds in clusters of one form: of any of them together the least load is
+/// soon found.
+#[derive(Debug)]
+pub struct LeastShares {
+    /// Without tasks; `None` where times cannot be added up, and so what is said is nothing.
+    processor: Option<Processor>,
+    /// By the task's number.
+    each: Vec<LeastShare>,
+}
+
+impl LeastShares {
+    /// Of these tasks in clusters of `chips` chips.
+    pub fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+    ) -> LeastShares {
+        let processor = Processor::idle(device, chips, placement, SharedBus::alone());
+        let with = |task| processor.clone()?.with([task]);
+        let share = |task| with(task).as_ref().map_or_else(LeastShare::default, LeastShare::of);
+        LeastShares { each: tasks.into_iter().map(share).collect(), processor }
+    }
+
+    /// Of those of these numbers together.
+    pub fn of(&self, tasks: impl Iterator<Item = usize>) -> LeastLoad {
+        let share = tasks.map(|task| self.each[task]).fold(LeastShare::default(), LeastShare::and);
+        self.processor.as_ref().map_or_else(LeastLoad::default, |processor| share.on(processor))
+    }
+}
+
+impl LeastLoad {
+    /// Of these tasks in a cluster of `chips` chips; nothing where times cannot be added up.
+    pub fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+        work: &Work,
+    ) -> LeastLoad {
+        let Some(processor) = Processor::new(device, tasks, chips, placement, SharedBus::alone()) else {
+            return LeastLoad::default();
+        };
+        work.charge(processor.tasks.len() + 4);
+        LeastShare::of(&processor).on(&processor)
+    }
+
+    /// The load if no page ever waits.
+    pub fn alone(self) -> f64 {
+        self.load
+    }
+
+    /// The load of a stripe each of whose pages waits for `chips` other chips, however little they
+    /// do.
+    pub fn waiting_for(self, device: &Device, chips: u32) -> f64 {
+        self.load + ns(device.bus_hold()) * self.pages * f64::from(chips)
+    }
+
+    /// A load that a stripe with `own` chips on a channel has at least, as far as it may rely on
+    /// its neighbours: some of the stripes there, with the number of their chips. Whatever else is
+    /// there only adds to it.
+    ///
+    /// With the load alone, each page waits for a transfer of each other chip, of neighbours' as
+    /// far as these move so much. In a queue there are two more bounds on waiting, and the least
+    /// counts: one takes σ back for each read, the other no more than σ for each page of the chip
+    /// that moves the most; what is programmed is fresh, and spoils some of it. What these bounds
+    /// have on top for jobs, passes and commands is left out.
+    pub fn beside(
+        self,
+        device: &Device,
+        granted: Reliance,
+        own: u32,
+        neighbours: impl Iterator<Item = (u32, LeastLoad)>,
+    ) -> f64 {
+        let siblings = (own > 1).then_some((own - 1, self));
+        let (mut chips, mut waits, mut fresh) = (0.0, 0.0, 0.0);
+        let (mut most, mut least_fresh) = (0.0f64, f64::INFINITY);
+        for (count, other) in siblings.into_iter().chain(neighbours) {
+            let (count, moved) = (f64::from(count), other.pages.min(self.pages));
+            chips += count;
+            waits += count * moved;
+            fresh += count * other.writes;
+            most = most.max(moved);
+            least_fresh = least_fresh.min(other.writes);
+        }
+        let hold = ns(device.bus_hold());
+        let load = self.load + hold * waits;
+        // Nor does a queue of commands take more off.
+        if chips == 0.0 || granted != Reliance::Queue || device.has_commands() {
+            return load;
+        }
+        let (sense, transfer) = (ns(device.page_read()), ns(device.page_transfer()));
+        let phi = sense.min(transfer);
+        let sigma = if chips > 1.0 { sense.min(2.0 * transfer) } else { phi };
+        let apart = phi * least_fresh + (sigma - phi) * fresh / (chips - 1.0).max(1.0);
+        let spoilt = apart.min(sigma * fresh / chips);
+        let reads = self.pages - self.writes;
+        let in_turn = self.load + hold * chips * self.pages - sigma * reads + spoilt;
+        let ranked = load + sigma * self.writes + phi * fresh - sigma * most;
+        load.min(in_turn).min(ranked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rtflash_model::Request;
+
+    use super::*;
+    use crate::demand::Demand;
+    use crate::demand::bus::Contention;
+    use crate::gc::ChosenGc;
+    use crate::random_processors::{ProcessorRng, ns};
+
+    /// A stripe's chips on a channel, with garbage collection of any deadline.
+    struct Drawn {
+        tasks: Vec<Task>,
+        size: u32,
+        own: u32,
+        gc: Option<ChosenGc>,
+    }
+
+    impl Drawn {
+        fn new(device: &Device, rng: &mut ProcessorRng) -> Option<Drawn> {
+            let (most, size) = (rng.within(1, 3), rng.small(1, 3));
+            // Reads of many pages, so that jobs are few: what they cost is left out of the bound.
+            let longer = |read: Request| Request::new(40 * read.pages(), ns(40 * read.period().as_ns()));
+            let tasks = rng.tasks(most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
+            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size.into()), gc: None };
+            let processor = drawn.processor(device, SharedBus::alone())?;
+            let Some(shortest) = processor.shortest_gc_deadline() else { return Some(drawn) };
+            let more = shortest.as_ns() * rng.within(0, 2) * rng.within(0, 3);
+            Some(Drawn { gc: Some(processor.gc(ns(shortest.as_ns() + more), false)?), ..drawn })
+        }
+
+        fn processor(&self, device: &Device, bus: SharedBus) -> Option<Processor> {
+            Processor::new(device, &self.tasks, self.size, Placement::Stripe, bus)
+        }
+
+        fn least(&self, device: &Device) -> LeastLoad {
+            LeastLoad::new(device, &self.tasks, self.size, Placement::Stripe, &Work::new())
+        }
+    }
+
+    /// What each task adds comes to what all of them have together.
+    #[test]
+    fn shares_add_up_to_the_least_load() {
+        let (mut compared, mut collecting, mut crowded) = (0, 0, 0);
+        for seed in 0..4_000 {
+            let mut rng = ProcessorRng::new(seed, b"theshare");
+            let Some(device) = rng.device() else { continue };
+            let most = rng.within(1, 6);
+            let (tasks, size) = (rng.tasks(most), rng.small(1, 5));
+            for placement in [Placement::Stripe, Placement::Superblock, Placement::Zoned] {
+                let shares = LeastShares::new(&device, &tasks, size, placement);
+                let chosen = rng.within(1, (1 << tasks.len()) - 1);
+                let numbers = || (0..tasks.len()).filter(|task| chosen >> task & 1 == 1);
+                let of = numbers().map(|number| &tasks[number]);
+                if Processor::new(&device, of.clone(), size, placement, SharedBus::alone()).is_none() {
+                    continue;
+                }
+                let all = LeastLoad::new(&device, of, size, placement, &Work::new());
+                let sum = shares.of(numbers());
+                let pairs = [(all.load, sum.load), (all.pages, sum.pages), (all.writes, sum.writes)];
+                let near = pairs.into_iter().all(|(a, b)| a == b || (a - b).abs() <= 1e-12 * a.abs());
+                assert!(near, "seed {seed}, {placement:?}: {all:?} and {sum:?}");
+                compared += 1;
+                collecting += u32::from(all.writes > 0.0 && all.load.is_finite());
+                crowded += u32::from(all.load.is_infinite());
+            }
+        }
+        assert!(compared > 4_000 && collecting > 1_000 && crowded > 100, "{compared} {collecting} {crowded}");
+    }
+
+    /// No load of the tests is below, whatever the deadlines of garbage collection, and where these
+    /// are the shortest it comes near.
+    #[test]
+    fn no_load_is_below_the_least() {
+        let (mut compared, mut near, mut queued) = (0, 0, 0);
+        for seed in 0..6_000 {
+            let mut rng = ProcessorRng::new(seed, b"theleast");
+            let Some(device) = rng.device() else { continue };
+            let mut draw = || Drawn::new(&device, &mut rng);
+            let (Some(one), Some(other), Some(third)) = (draw(), draw(), draw()) else { continue };
+            let others = [other, third];
+            let others = &others[..usize::from(seed % 3 > 0) + usize::from(seed % 3 > 1)];
+            let least = one.least(&device);
+            for granted in [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue] {
+                let ways = if granted == Reliance::Nothing { 4 } else { one.own };
+                let bus = SharedBus::on_a_channel(ways, 0);
+                let Some(processor) = one.processor(&device, bus) else { continue };
+                let mut contention = Contention::new(&device);
+                for other in others.iter().filter(|_| granted != Reliance::Nothing) {
+                    let alone = other.processor(&device, SharedBus::alone()).expect("it was made before");
+                    contention.add(&alone, other.gc, other.own.into());
+                }
+                if granted == Reliance::Queue {
+                    contention = contention.in_a_queue(&device, u64::from(one.own) - 1);
+                }
+                let work = Work::new();
+                let load = Demand::new(&processor, &contention, one.gc, 0, &work).load();
+                let bound = match granted {
+                    Reliance::Nothing => least.waiting_for(&device, ways - 1),
+                    _ => {
+                        let beside = others.iter().map(|other| (other.own, other.least(&device)));
+                        least.beside(&device, granted, one.own, beside)
+                    }
+                };
+                assert!(bound <= load * (1.0 + 1e-9), "seed {seed}, {granted:?}: {bound} and {load}");
+                compared += 1;
+                near += u32::from(bound > 0.9 * load);
+                queued += u32::from(granted == Reliance::Queue && bound < 0.99 * least.waiting_for(&device, 0) + load);
+            }
+        }
+        assert!(compared > 5_000 && near > 2_000 && queued > 1_000, "{compared} {near} {queued}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether there is room for garbage collection.
+
+use rtflash_model::Span;
+
+use crate::organisation::organisation;
+use crate::organisation::processor::{Processor, WriteStream};
+use crate::reason::NoRoomForGc;
+use crate::term::Term;
+
+/// H, F, v and α.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GcNumbers {
+    pub(crate) reserve: u64,
+    pub(crate) open: u64,
+    pub(crate) valid: u64,
+    pub(crate) reclaimed: u64,
+}
+
+impl Processor {
+    /// H, F, v and α for these A and W; `None` where the blocks do not suffice.
+    pub(crate) fn numbers(&self, arrivals: u64, pending: u64, server: bool) -> Option<GcNumbers> {
+        let reserve = self.reserve(arrivals, server)?;
+        let open = self.open(reserve, pending, server)?;
+        let valid = self.valid(open)?;
+        Some(GcNumbers { reserve, open, valid, reclaimed: self.reclaimed(valid) })
+    }
+
+    /// H for this A, Eq. (6).
+    pub(crate) fn reserve(&self, arrivals: u64, server: bool) -> Option<u64> {
+        // R, Eq. (5).
+        let drawn = if server && !self.leaves_out(Term::ServerReserve) {
+            self.block_pages + organisation(self.placement).unfilled(self.chips)
+        } else {
+            0
+        };
+        let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
+        arrivals.checked_add(copied)?.checked_add(drawn)
+    }
+
+    /// v for this F, Eq. (8); `None` where there are no more blocks, or α would be zero,
+    /// Eq. (9).
+    pub(crate) fn valid(&self, open: u64) -> Option<u64> {
+        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
+        (valid < self.block_pages).then_some(valid)
+    }
+
+    /// F for this H, Eq. (7). Without a page in reserve no pass is ever begun.
+    pub(crate) fn open(&self, reserve: u64, pending: u64, server: bool) -> Option<u64> {
+        Some(reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server))
+    }
+
+    /// The longest deadline of garbage collection within which one request of each writer arrives
+    /// at most: min (T − J); `None` without writers.
+    pub fn shortest_gc_deadline(&self) -> Option<Span> {
+        let window = |writer: &WriteStream| writer.period.checked_sub(writer.jitter).expect("J < T");
+        self.write_streams.iter().map(window).min()
+    }
+
+    /// C_g/α at the shortest deadline of garbage collection, in nanoseconds a page, where W is so
+    /// many pages: one request of each writer arrives within it, A = W. `None` where there is no
+    /// room for it.
+    pub(crate) fn gc_per_page(&self, pending: u64) -> Option<f64> {
+        let gc = self.terms(None, self.numbers(pending, pending, false)?)?;
+        Some(gc.cost.to_f64() / gc.reclaimed as f64)
+    }
+
+    /// A number by which processors without room for garbage collection are ordered; nothing is
+    /// decided by it. How many times the actual blocks would be needed for a pass to
+    /// reclaim anything.
+    pub(crate) fn crowding(&self) -> f64 {
+        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
+        let open = (pages / self.block_pages as f64).floor() + 1.0;
+        (open + self.mapped as f64 / self.block_pages as f64) / self.blocks.max(1) as f64
+    }
+
+    /// F + ⌊Λ/PP⌋ + 1, where that is more than the actual N blocks: at the shortest
+    /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
+    pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
+        // A = W at the shortest deadline: one request of each writer.
+        let (arrivals, pending) = (self.pending(), self.pending());
+        let reserve = arrivals.saturating_add(self.block_pages - 1);
+        let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
+        let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);
+        (needed_blocks > self.blocks).then_some(NoRoomForGc { needed_blocks, blocks: self.blocks })
+    }
+}

@@ -1,0 +1,144 @@
+//! How long the steps of a processor take.
+
+use rtflash_model::Device;
+
+use crate::organisation::shared_bus::SharedBus;
+use crate::time::Cost;
+
+/// Transfers of a user's read, its own included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadTransfers {
+    /// Those that it is charged.
+    pub(crate) charged: u32,
+    /// Those that it can wait for.
+    pub(crate) most: u32,
+}
+
+/// Times of the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StepCosts {
+    /// c_r: reading a page, the bus busy with the other chips of the channel first.
+    pub(crate) read: Cost,
+    /// c_w: programming a page, likewise.
+    pub(crate) write: Cost,
+    /// With all that any page can wait, which is what blocks.
+    pub(crate) longest_read: Cost,
+    pub(crate) longest_write: Cost,
+    /// c_r of a user's read: in a superblock its own cluster is silent.
+    pub(crate) user_read: Cost,
+    /// With all that it can wait.
+    pub(crate) longest_user_read: Cost,
+    /// What a page more adds to a step that reads pages on several chips: nothing but its requests
+    /// for the bus.
+    pub(crate) beside: Cost,
+    /// c_r' and c_w of a pass of a superblock: of a page that it reads by itself, and of a row.
+    pub(crate) alone: Cost,
+    pub(crate) row: Cost,
+    /// c_c: a copy inside a chip; it waits where its command does.
+    pub(crate) copy: Cost,
+    pub(crate) longest_copy: Cost,
+    /// c_e: an erase, likewise.
+    pub(crate) erase: Cost,
+    pub(crate) longest_erase: Cost,
+}
+
+impl StepCosts {
+    /// c_r and c_w, Eqs. (1) and (2), with commands as in Section 2.10: each request for the bus
+    /// waits for one of every other chip of its channel, at most.
+    pub(crate) fn new(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
+        let [sense, program, erase, command, transfer] =
+            [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]
+                .map(Cost::from);
+        let hold = Cost::from(device.bus_hold());
+        let wait = |ways: u32| hold.checked_mul(ways.saturating_sub(1).into());
+        // Without commands nothing is asked of the bus at the start.
+        let begun = |ways: u32| {
+            if device.has_commands() { command.checked_add(wait(ways)?) } else { Some(Cost::ZERO) }
+        };
+        let read = |ways: u32| begun(ways)?.checked_add(sense)?.checked_add(wait(ways)?)?.checked_add(transfer);
+        let write = |ways: u32| wait(ways)?.checked_add(hold)?.checked_add(program);
+        let copy = |ways: u32| begun(ways)?.checked_add(sense)?.checked_add(program);
+        let erase = |ways: u32| begun(ways)?.checked_add(erase);
+        let (usual, longest) = (bus.ways, bus.ways.max(bus.most));
+        Some(StepCosts {
+            read: read(usual)?,
+            write: write(usual)?,
+            longest_read: read(longest)?,
+            longest_user_read: read(own.most)?,
+            longest_write: write(longest)?,
+            user_read: read(own.charged)?,
+            beside: if device.has_commands() { hold.checked_add(hold)? } else { hold },
+            alone: read(own.charged)?,
+            row: write(usual)?,
+            copy: copy(usual)?,
+            longest_copy: copy(longest)?,
+            erase: erase(usual)?,
+            longest_erase: erase(longest)?,
+        })
+    }
+
+    /// With all that steps can wait.
+    pub(crate) fn in_full(self) -> StepCosts {
+        StepCosts {
+            read: self.longest_read,
+            write: self.longest_write,
+            user_read: self.longest_user_read,
+            alone: self.longest_user_read,
+            row: self.longest_write,
+            copy: self.longest_copy,
+            erase: self.longest_erase,
+            ..self
+        }
+    }
+
+    /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs
+    /// of their kind, the other page on the bus meanwhile. `None` where that cannot be added up,
+    /// and where chips cannot be run so.
+    pub(crate) fn cached(device: &Device, bus: SharedBus) -> Option<StepCosts> {
+        if !device.has_cache_register() {
+            return None;
+        }
+        let longest = bus.ways.max(bus.most);
+        let inside = StepCosts::new(device, bus, ReadTransfers { charged: bus.ways, most: longest })?.in_full();
+        let (read, longest_read) = (behind_a_page(device, bus.ways)?, behind_a_page(device, longest)?);
+        let moved = Cost::from(device.bus_hold()).checked_mul(longest.into())?;
+        let write = Cost::from(device.page_program()).max(moved);
+        Some(StepCosts {
+            read,
+            write,
+            longest_read,
+            longest_write: write,
+            user_read: read,
+            longest_user_read: longest_read,
+            alone: read,
+            row: write,
+            ..inside
+        })
+    }
+
+    /// Of a superblock with two page registers, Eq. (69), whose passes take what those of any other
+    /// do: with all that its pages can wait, as nothing is known of its neighbours.
+    pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
+        if !device.has_cache_register() {
+            return None;
+        }
+        let passes = StepCosts::new(device, bus, own)?.in_full();
+        let read = behind_a_page(device, own.most)?;
+        let moved = Cost::from(device.bus_hold()).checked_mul(bus.ways.max(bus.most).into())?;
+        let write = Cost::from(device.page_program()).max(moved);
+        Some(StepCosts { user_read: read, longest_user_read: read, write, longest_write: write, ..passes })
+    }
+}
+
+/// What a page that is read takes of an array with two page registers, the page before it on its
+/// way out meanwhile, if it is charged `ways` requests, its own included. With commands, as in
+/// Section 15.1, its command waits, goes with the page before, and only then may the array sense.
+pub(crate) fn behind_a_page(device: &Device, ways: u32) -> Option<Cost> {
+    let [sense, transfer, command, hold] =
+        [device.page_read(), device.page_transfer(), device.command(), device.bus_hold()].map(Cost::from);
+    if !device.has_commands() {
+        return Some(sense.max(transfer.checked_mul(ways.into())?));
+    }
+    let waits = hold.checked_mul(ways.saturating_sub(1).into())?;
+    waits.checked_add(command)?.checked_add(sense.max(transfer))
+}

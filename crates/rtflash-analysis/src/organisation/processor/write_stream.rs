@@ -1,0 +1,33 @@
+//! Requests that write, as garbage collection meets them.
+
+use rtflash_model::Span;
+
+use crate::workload::WorkloadCurve;
+
+/// What a writing request does to a processor's free pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteStream {
+    /// w_i: pages of requests in a row that can fall on the processor.
+    pub pages: WorkloadCurve,
+    /// T_i, above zero.
+    pub period: Span,
+    /// J_i, below T_i.
+    pub jitter: Span,
+}
+
+impl WriteStream {
+    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length
+    /// y, at most.
+    pub fn arriving(&self, length: Span) -> u128 {
+        // Two lengths of time are below 2⁶⁴ together, and so are these requests.
+        let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
+        self.pages.of(requests.into())
+    }
+
+    /// γ(⌈(y + J)/T⌉): pages that arrive within a time y, its end left out, at most; `None` where
+    /// they cannot be counted.
+    pub(crate) fn arriving_within(&self, time: Span) -> Option<u64> {
+        let requests = (time.as_ns() + self.jitter.as_ns()).div_ceil(self.period.as_ns());
+        u64::try_from(self.pages.of(requests.into())).ok()
+    }
+}

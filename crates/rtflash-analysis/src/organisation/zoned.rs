@@ -1,0 +1,42 @@
+//! Zones: each task has blocks of its own on every chip, and resets them itself.
+
+use rtflash_model::{Access, Request};
+
+use super::PageOrganisation;
+use super::stripe::Stripe;
+use crate::organisation::costs::StepCosts;
+use crate::time::Cost;
+use crate::workload::WorkloadCurve;
+
+/// A [`Stripe`], but that nothing is collected: a stream that writes resets a block when it comes
+/// to its first page (docs/analysis.md, Section 16).
+pub(super) struct Zoned;
+
+impl PageOrganisation for Zoned {
+    fn base(&self) -> &'static dyn PageOrganisation {
+        &Stripe
+    }
+
+    fn may_write(&self, request: Request) -> bool {
+        request.access() == Access::Stream
+    }
+
+    fn collects(&self) -> bool {
+        false
+    }
+
+    /// ⌈γ(k)/P⌉, Eq. (72), which is ⌈k n/(sP)⌉: every P-th page of the stream on a chip is the
+    /// first one of a block.
+    fn resets(&self, write: Request, block_pages: u64, chips: u64) -> Option<WorkloadCurve> {
+        Some(WorkloadCurve::stream(write.pages(), block_pages.checked_mul(chips)?))
+    }
+
+    /// Nothing is copied.
+    fn copying(&self, _: &StepCosts) -> Cost {
+        Cost::ZERO
+    }
+
+    fn pass(&self, costs: &StepCosts, _: u64, _: u64, _: u64) -> Option<Cost> {
+        Some(costs.erase)
+    }
+}
