@@ -96,10 +96,7 @@ impl<'a> Rules<'a> {
     }
 
     pub(super) fn is_superblock(&self, cluster: ClusterId) -> bool {
-        match self {
-            Rules::Utilization(_) => false,
-            Rules::Certified(by) => !by.certified[cluster].is_stripe(),
-        }
+        matches!(self, Rules::Certified(by) if !by.certified[cluster].is_stripe())
     }
 
     /// How late a job may be: a server's under a certificate alone.
@@ -112,12 +109,10 @@ impl<'a> Rules<'a> {
 
     /// The jobs that wait under serial dispatch.
     pub(super) fn serial(&mut self) -> Option<&mut SerialEdf> {
-        match self {
-            Rules::Utilization(by) => match &mut by.order {
-                Order::Serial(edf, _) => Some(edf),
-                Order::Parallel(_) => None,
-            },
-            Rules::Certified(_) => None,
+        let Rules::Utilization(by) = self else { return None };
+        match &mut by.order {
+            Order::Serial(edf, _) => Some(edf),
+            Order::Parallel(_) => None,
         }
     }
 

@@ -131,7 +131,7 @@ impl Desks {
                 ways: device.chips_per_channel(),
                 sensing: Length::within(timing.sensing(), read),
                 programming: Length {
-                    // Where the transfer is a part of the page's time, a short one leaves more of it.
+                    // A short transfer that is a part of the page's time leaves more of it.
                     max: match plan.promise() {
                         Promise::Utilization => timing.programming().saturating_add(transfer),
                         Promise::Certified(_) => timing.programming(),

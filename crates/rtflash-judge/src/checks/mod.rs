@@ -15,6 +15,7 @@ pub(crate) mod order;
 pub(crate) mod page_order;
 pub(crate) mod passes;
 pub(crate) mod processors;
+pub(crate) mod read_waits;
 pub(crate) mod registers;
 pub(crate) mod releases;
 pub(crate) mod service;

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
-use rtflash_plan::{Certified, ChannelId, Plan};
+use rtflash_plan::{Certified, Plan};
 use rtflash_trace::{Action, JobId, Kind, Operation};
 use serde::{Deserialize, Serialize};
 
 use super::longest::longest_blocker;
+use super::read_waits::{ReadTimes, ReadWaits};
 use crate::Assumption;
 use crate::gauge::{Gauge, Gauges};
-use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
 /// What a processor was doing over [start, end): a step, or an operation of one.
@@ -32,10 +32,7 @@ const REMEMBERED: usize = 4096;
 struct ProcessorLine {
     bounds: Bounds,
     under_way: Option<Stretch>,
-    /// Whether no chip has done anything but users' reads in it, and what the reads waited for
-    /// their buses.
-    only_reads: bool,
-    waits: Vec<ReadWait>,
+    reads: ReadWaits,
     /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
     /// The job that was judged last, if it has waited for nothing: as long as only its own
@@ -55,62 +52,12 @@ struct ProcessorLine {
     latest: Vec<(Instant, u64)>,
 }
 
-/// What a read of a superblock waited for its bus.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct ReadWait {
-    channel: ChannelId,
-    /// Whether it is a pass's.
-    gc: bool,
-    /// What other clusters may make it wait.
-    bound: u64,
-    waited: u64,
-    place: Place,
-}
-
 impl ProcessorLine {
-    /// The step under way is over: what its reads have waited for their buses.
-    fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
-        if let [read] = self.waits[..] {
-            // Nothing is beside it.
-            if read.gc || self.only_reads {
-                gauge.note(read.bound, read.waited, || read.place);
-            }
-            return self.waits.clear();
-        }
-        let hold = times.hold.saturating_mul(times.asks);
-        for read in self.waits.iter().filter(|read| read.gc || self.only_reads) {
-            // Reads of a pass wait for each other, and for nothing else of their cluster.
-            let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
-            let beside = (self.waits.iter().filter(beside).count() as u64).saturating_sub(1);
-            let bound = read.bound.saturating_add(hold.saturating_mul(beside));
-            gauge.note(bound, read.waited, || read.place);
-        }
-        self.waits.clear();
-    }
-
     /// A step begins: whether the last one was suspended though nothing was more urgent, rule P1.
     #[inline(always)]
     fn is_without_reason(&mut self, operation: &Operation) -> bool {
         let part = Some(operation.job).filter(|_| operation.action == Action::ErasePart);
         std::mem::replace(&mut self.suspended, part) == Some(operation.job)
-    }
-
-    /// An operation of a superblock: if it is a read, what it waited for its bus. `bound`: what it
-    /// may wait for other clusters; `alone`: what it takes without waiting.
-    #[inline(always)]
-    fn notes_read(&mut self, operation: &Operation, bound: u64, alone: u64, pending: &Pending, plan: &Plan) {
-        let gc = operation.kind == Kind::Gc;
-        self.only_reads &= operation.action == Action::Read && !gc;
-        if operation.action == Action::Read {
-            let took = operation.end.since(operation.start).as_ns();
-            self.waits.push(ReadWait {
-                channel: plan.channel_of(operation.chip),
-                gc,
-                bound,
-                waited: took.saturating_sub(alone),
-                place: pending.place(operation.start, Some(operation.chip)),
-            });
-        }
     }
 
     /// A stretch is over, and remembered: another one begins.
@@ -195,24 +142,14 @@ struct Bounds {
     backfill: bool,
 }
 
-/// What is needed of the device's times, in nanoseconds.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct ReadTimes {
-    /// What a page holds the bus for, with its command.
-    hold: u64,
-    /// A read that does not wait, and how often it asks for the bus.
-    alone: u64,
-    asks: u64,
-    /// A program inside a chip.
-    program: Span,
-}
-
 /// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     times: ReadTimes,
+    /// A program inside a chip.
+    program: Span,
     lines: Vec<ProcessorLine>,
     /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
     /// which rule D3 must not lengthen; and pages that are filled in where none may be.
@@ -236,13 +173,9 @@ impl Processors {
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
-        let times = ReadTimes {
-            hold: device.bus_hold().as_ns(),
-            alone: timing.read().as_ns(),
-            asks: timing.asks_of_a_read(),
-            program: device.page_program(),
-        };
-        Processors { times, foreign_waits, lines, waits: Gauge::default() }
+        let times =
+            ReadTimes { hold: device.bus_hold().as_ns(), alone: timing.read().as_ns(), asks: timing.asks_of_a_read() };
+        Processors { times, program: device.page_program(), foreign_waits, lines, waits: Gauge::default() }
     }
 
     pub(crate) fn padding(&mut self, processor: usize, start: Instant, end: Instant) {
@@ -283,7 +216,7 @@ impl Processors {
         let copies = bounds.stripe && gc;
         // A copy inside a chip is one operation in two records.
         let end = match operation.action {
-            Action::Read if copies => operation.end.saturating_add(self.times.program),
+            Action::Read if copies => operation.end.saturating_add(self.program),
             _ => operation.end,
         };
         match &mut line.under_way {
@@ -303,10 +236,7 @@ impl Processors {
                 }
             }
             _ => {
-                if !line.waits.is_empty() {
-                    line.judge_waits(self.times, &mut self.waits);
-                }
-                line.only_reads = true;
+                line.reads.judge(self.times, &mut self.waits);
                 let erases = operation.action.erases();
                 let last = line.under_way.replace(Stretch { start: operation.start, end, deadline, erases });
                 if line.is_without_reason(operation) {
@@ -323,8 +253,8 @@ impl Processors {
             }
         }
         if !bounds.stripe && (gc || !bounds.cached) {
-            let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
-            line.notes_read(operation, bound, self.times.alone, pending, plan);
+            let foreign = self.foreign_waits[operation.chip];
+            line.reads.note(operation, foreign, self.times, pending, plan);
         }
         if line.judged != Some(operation.job) && !pending.was_starved {
             line.judge(operation, pending, deadline, gauges);
@@ -443,7 +373,8 @@ mod tests {
         let bounds = Bounds { stripe: true, ..Bounds::default() };
         let mut processors = Processors {
             foreign_waits: plan.per_chip(0),
-            times: ReadTimes { hold: 0, alone: 5, asks: 1, program: Span::from_ns(11).expect("a short time") },
+            times: ReadTimes { hold: 0, alone: 5, asks: 1 },
+            program: Span::from_ns(11).expect("a short time"),
             lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
             waits: Gauge::default(),
         };

@@ -44,20 +44,19 @@ impl Checks<'_> {
         let cached = self.desks.is_in_registers(operation);
         let own = if cached { self.desks.own_time(operation) } else { operation.end.since(operation.start) };
         if !cached {
-            let gauge = &mut gauges[Assumption::ChipExclusion];
-            self.chip_exclusion.takes(operation.chip, operation.end, Place::from(operation), gauge);
+            let (end, gauge) = (operation.end, &mut gauges[Assumption::ChipExclusion]);
+            self.chip_exclusion.takes(operation.chip, end, Place::from(operation), gauge);
         }
         self.desks.operation(operation, gauges);
         self.zones.operation(operation, at.watched, &self.page_order, self.plan);
         self.page_order.operation(operation, at.watched, &mut gauges[Assumption::PageOrder]);
         self.mapping.operation(operation, at, gauges);
-        let mut is_begun_with_read = false;
+        let certified = matches!(self.rules, Rules::Certified(_));
         if let Rules::Certified(by) = &mut self.rules {
             by.took(operation, at.processor, pending, &mut self.mapping, gauges);
-            // A copy inside a chip is begun with its read.
-            is_begun_with_read = operation.kind == Kind::Gc && operation.action == Action::Program;
         }
-        if !is_begun_with_read {
+        // A copy inside a chip is begun with its read.
+        if !certified || operation.kind != Kind::Gc || operation.action != Action::Program {
             self.latest = self.latest.max(operation.start);
         }
         if operation.kind == Kind::Gc {

@@ -104,8 +104,8 @@ resume!(['a, O] CertifiedGroup<'a, O> {
 });
 
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
-    /// The clusters at these positions of the plan, ascending, with their certificates: a group that
-    /// releases nothing until it [begins](CertifiedGroup::begin), so that a host can.
+    /// The clusters at these positions of the plan, ascending, with their certificates. Nothing is
+    /// released until the group [begins](CertifiedGroup::begin): a host releases requests itself.
     pub(crate) fn new(
         plan: &'a Plan,
         certified: &'a PerId<ClusterId, Certified>,
