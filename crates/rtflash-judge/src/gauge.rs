@@ -117,16 +117,18 @@ impl Gauge {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Gauges(Vec<Gauge>);
+pub(crate) struct Gauges([Gauge; Assumption::ALL.len()]);
 
 impl Default for Gauges {
     fn default() -> Gauges {
-        Gauges(vec![Gauge::default(); Assumption::ALL.len()])
+        Gauges([Gauge::default(); Assumption::ALL.len()])
     }
 }
 
 impl Index<Assumption> for Gauges {
     type Output = Gauge;
+
+    #[inline(always)]
     fn index(&self, assumption: Assumption) -> &Gauge {
         &self.0[assumption as usize]
     }
