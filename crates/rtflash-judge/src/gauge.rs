@@ -1,6 +1,6 @@
 //! What a checker has seen: the worst of all, against its bound.
 
-use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 
@@ -116,19 +116,28 @@ impl Gauge {
     }
 }
 
-/// The gauges of all checkers, by assumption.
-#[derive(Debug, Default)]
-pub(super) struct Gauges(BTreeMap<Assumption, Gauge>);
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Gauges([Gauge; Assumption::ALL.len()]);
 
-impl Gauges {
-    /// One checker's, beside those of others that guard the same assumption.
-    pub(super) fn add(&mut self, assumption: Assumption, gauge: &Gauge) {
-        self.0.entry(assumption).or_default().merge(gauge);
+impl Default for Gauges {
+    fn default() -> Gauges {
+        Gauges([Gauge::default(); Assumption::ALL.len()])
     }
+}
 
-    /// All of them, in the order of reports.
-    pub(super) fn into_iter(self) -> impl Iterator<Item = (Assumption, Gauge)> {
-        self.0.into_iter()
+impl Index<Assumption> for Gauges {
+    type Output = Gauge;
+
+    #[inline(always)]
+    fn index(&self, assumption: Assumption) -> &Gauge {
+        &self.0[assumption as usize]
+    }
+}
+
+impl IndexMut<Assumption> for Gauges {
+    #[inline(always)]
+    fn index_mut(&mut self, assumption: Assumption) -> &mut Gauge {
+        &mut self.0[assumption as usize]
     }
 }
 

@@ -20,26 +20,24 @@ use std::collections::BTreeMap;
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, Span};
 use rtflash_plan::resume::resume;
-use rtflash_plan::{Admission, ColumnId, Dispatch, Plan, Promise, SourceId};
+use rtflash_plan::{Admission, ChannelId, ColumnId, Dispatch, Plan, Promise, SourceId};
 use rtflash_trace::{Kind, Setup};
+use serde::{Deserialize, Serialize};
 
 pub use assumptions::{Assumption, Unit};
 pub use gauge::{Gauge, Worst};
 pub use place::Place;
 
-use checks::bus_exclusion::BusExclusion;
-use checks::bus_wait::BusWait;
-use checks::chip_exclusion::ChipExclusion;
-use checks::deadlines::{Deadlines, Overdue};
+use checks::deadlines;
 use checks::desks::Desks;
+use checks::exclusion::Exclusion;
 use checks::longest::longest_step;
 use checks::page_order::PageOrder;
 use checks::releases::{Grants, Released};
-use checks::service::ServiceTime;
 use checks::zones::ZoneOrder;
 use gauge::Gauges;
-use rules::{Order, Rules};
-use shadow::jobs::{Ledger, Pending};
+use rules::Rules;
+use shadow::jobs::Ledger;
 use shadow::pages::Mapping;
 
 /// The finding of a checker.
@@ -53,16 +51,23 @@ pub struct Finding {
     pub gauge: Gauge,
 }
 
-/// Where a chip of the device stands: one that is not watched is in no cluster.
-#[derive(Debug, Clone, Copy)]
+/// Where a chip of a cluster that is watched stands.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct WatchedChip {
     cluster: ClusterId,
     /// Its position in the cluster.
     position: ColumnId,
-    /// Its position among the chips that are watched.
+    /// Its position among the chips that are watched: those of a cluster stand one after another.
     watched: usize,
     /// Its processor's, among those that are watched, where certificates are.
     processor: usize,
+}
+
+impl WatchedChip {
+    /// The position of its cluster's first chip among those that are watched.
+    fn first(self) -> usize {
+        self.watched - self.position.index()
+    }
 }
 
 /// All checkers together, for some clusters of a plan.
@@ -70,61 +75,50 @@ struct WatchedChip {
 pub struct Checks<'a> {
     plan: &'a Plan,
     setup: Setup,
-    /// The clusters that are watched.
+    /// The clusters that are watched, and their chips.
     clusters: Vec<ClusterId>,
+    chips: PerId<ChipId, Option<WatchedChip>>,
     ledger: Ledger,
-    chips: PerId<ChipId, WatchedChip>,
     /// The logical pages of each source of requests.
     ranges: PerId<SourceId, std::ops::Range<Lpn>>,
-    deadlines: Deadlines,
-    overdue: Overdue,
-    server_deadlines: Deadlines,
-    server_overdue: Overdue,
-    service: ServiceTime,
-    bus_wait: BusWait,
-    starved: Gauge,
+    gauges: Gauges,
     rules: Rules<'a>,
-    chip_exclusion: ChipExclusion,
-    bus_exclusion: BusExclusion,
+    chip_exclusion: Exclusion<ChipId>,
+    bus_exclusion: Exclusion<ChannelId>,
     page_order: PageOrder,
     zones: ZoneOrder,
     mapping: Mapping,
     releases: Released<'a>,
-    completion: Gauge,
     desks: Desks,
-    conservation: Gauge,
     completed: u64,
     released: u64,
-    /// Whether a real-time job was released, and one that is not.
-    kinds: (bool, bool),
+    /// Whether a real-time job was released, and one that a server granted a deadline.
+    has_real_time: bool,
+    has_granted: bool,
     /// The latest start of anything.
     latest: Instant,
 }
 
 resume!(['a] Checks<'a> {
     values: [
-        ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
-        chip_exclusion, bus_exclusion, page_order, zones, mapping, completion, conservation, completed, released,
-        kinds, latest
+        ledger, gauges, chip_exclusion, bus_exclusion, page_order, zones, mapping, completed, released, has_real_time,
+        has_granted, latest
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [
-        plan, setup, clusters, chips, ranges
-    ],
+    made: [plan, setup, clusters, chips, ranges],
 });
 
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let mut chips = plan.per_chip(WatchedChip::NOWHERE);
+        let mut chips = plan.per_chip(None);
         let (mut watched, mut processors) = (0, 0);
-        for &number in clusters {
-            let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[number].is_stripe());
-            for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
+        for &cluster in clusters {
+            let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[cluster].is_stripe());
+            for (&chip, position) in plan.clusters()[cluster].chips.iter().zip((0..).map(ColumnId)) {
                 processors += usize::from(!superblock || position == ColumnId(0));
-                let processor = processors - 1;
-                chips[chip] = WatchedChip { cluster: number, position, watched, processor };
+                chips[chip] = Some(WatchedChip { cluster, position, watched, processor: processors - 1 });
                 watched += 1;
             }
         }
@@ -133,28 +127,21 @@ impl<'a> Checks<'a> {
             setup: Setup::default(),
             clusters: clusters.to_vec(),
             ledger: Ledger::new(plan.sources().len(), false),
-            chips,
             ranges: plan.sources().iter().map(|source| plan.range(source)).collect(),
-            deadlines: Deadlines::default(),
-            overdue: Overdue::default(),
-            server_deadlines: Deadlines::default(),
-            server_overdue: Overdue::default(),
-            service: ServiceTime::default(),
-            bus_wait: BusWait::default(),
-            starved: Gauge::default(),
-            rules: Rules::new(plan, dispatch, clusters, watched),
-            chip_exclusion: ChipExclusion::new(plan),
-            bus_exclusion: BusExclusion::new(plan),
+            gauges: Gauges::default(),
+            rules: Rules::new(plan, dispatch, clusters, &chips),
+            chip_exclusion: Exclusion::new(plan.per_chip(Instant::START)),
+            bus_exclusion: Exclusion::new(plan.per_channel(Instant::START)),
             page_order: PageOrder::new(plan, watched),
             zones: ZoneOrder::new(plan, clusters),
             mapping: Mapping::new(plan, watched, clusters),
             releases: Released::new(plan),
-            completion: Gauge::default(),
             desks: Desks::new(plan),
-            conservation: Gauge::default(),
+            chips,
             completed: 0,
             released: 0,
-            kinds: (false, false),
+            has_real_time: false,
+            has_granted: false,
             latest: Instant::START,
         }
     }
@@ -193,67 +180,61 @@ impl<'a> Checks<'a> {
         let skipped = if all { self.ledger.skipped() } else { 0 };
         let lost = self.released.abs_diff(self.completed + pending).max(skipped);
         let over = u64::from(self.latest >= duration && self.latest > Instant::START);
-        self.conservation.note(0, lost.max(over), || Place { at: duration, ..Place::default() });
-        self.releases.finish(duration, &self.clusters, all);
-        self.desks.finish();
-        self.rules.finish(duration, &mut self.releases.gauge);
+        self.gauges[Assumption::Conservation].note(0, lost.max(over), || Place::in_cluster(duration, None));
+        self.releases.finish(duration, &self.clusters, all, &mut self.gauges);
+        self.desks.finish(&mut self.gauges);
+        if let Rules::Certified(by) = &mut self.rules {
+            by.collections.finish(duration, &mut self.gauges);
+            by.failures.finish(duration, &mut self.gauges);
+        }
+        self.note_data();
         self.findings()
     }
 
-    fn findings(&self) -> Vec<Finding> {
-        use Assumption::*;
-        let mut gauges = Gauges::default();
-        for (assumption, gauge) in [
-            (Deadlines, &self.deadlines.gauge),
-            (Overdue, &self.overdue.gauge),
-            (ServerDeadlines, &self.server_deadlines.gauge),
-            (ServerOverdue, &self.server_overdue.gauge),
-            (Service, &self.service.gauge),
-            (BusWait, &self.bus_wait.gauge),
-            (BusWait, &self.desks.page_waits),
-            (GcKeepsPace, &self.starved),
-            (ChipExclusion, &self.chip_exclusion.gauge),
-            (ChipExclusion, &self.desks.exclusion),
-            (BusExclusion, &self.bus_exclusion.gauge),
-            (PageOrder, &self.page_order.gauge),
-            (PageOrder, &self.zones.gauge),
-            (Mapping, &self.mapping.gauge),
-            (Conservation, &self.conservation),
-            (Releases, &self.releases.gauge),
-            (Completion, &self.completion),
-            (OperationLengths, &self.desks.lengths),
-            (Transfers, &self.desks.transfers),
-            (BusOrder, &self.desks.order),
-            (DataFit, &self.data_fit()),
-        ] {
-            gauges.add(assumption, gauge);
-        }
-        self.rules.found(self.mapping.wear(), &mut gauges);
-        let by_certificates = matches!(self.rules, Rules::Certified(_));
-        let finding = |(assumption, gauge): (Assumption, Gauge)| Finding {
-            assumption,
-            statement: assumption.statement(by_certificates),
-            gauge,
+    /// What was noted, and beside it what several checkers of one assumption keep apart: of equal
+    /// observations at one instant the worst does not depend on whose was noted first.
+    fn findings(self) -> Vec<Finding> {
+        use Assumption::{BusWait, ChipExclusion, Failures, LevelledWear, OpenBlocks, PageOrder, Releases, Reserve};
+        let (mut gauges, levels) = (self.gauges, self.mapping.wear.is_some());
+        gauges[PageOrder].merge(&self.zones.gauge);
+        gauges[ChipExclusion].merge(&self.desks.exclusion);
+        gauges[BusWait].merge(&self.desks.page_waits);
+        let certificates = match &self.rules {
+            Rules::Certified(by) => Some(by),
+            Rules::Utilization(_) => None,
         };
-        gauges.into_iter().map(finding).collect()
+        if let Some(by) = certificates {
+            gauges[BusWait].merge(&by.processors.waits);
+            gauges[Releases].merge(&by.collections.releases);
+        }
+        let applies = |assumption: &Assumption| match assumption {
+            OpenBlocks | Reserve => certificates.is_some(),
+            Failures => levels || certificates.is_some_and(|by| by.failures.may_fail()),
+            LevelledWear => levels,
+            _ => true,
+        };
+        let finding = |&assumption: &Assumption| Finding {
+            assumption,
+            statement: assumption.statement(certificates.is_some()),
+            gauge: gauges[assumption],
+        };
+        Assumption::ALL.iter().filter(|assumption| applies(assumption)).map(finding).collect()
     }
 
     /// Looks at what is pending when the run ends, and says how much that is.
     fn look_at_pending(&mut self, duration: Instant) -> u64 {
         let mut pending = 0;
-        let nowhere = || Place { at: duration, ..Place::default() };
-        if self.kinds.0 {
-            self.overdue.gauge.note(0, 0, nowhere);
-        }
-        if self.kinds.1 {
-            self.server_overdue.gauge.note(0, 0, nowhere);
+        for (assumption, has) in
+            [(Assumption::Overdue, self.has_real_time), (Assumption::ServerOverdue, self.has_granted)]
+        {
+            if has {
+                self.gauges[assumption].note(0, 0, || Place::in_cluster(duration, None));
+            }
         }
         for job in self.ledger.pending() {
             pending += 1;
-            match job.release.kind {
-                Kind::Server => self.server_overdue.end(duration, job, self.rules.lateness(self.plan, job)),
-                _ => self.overdue.end(duration, job, Span::ZERO),
-            }
+            let late = self.rules.lateness(self.plan, job);
+            deadlines::end(duration, job, late, &mut self.gauges);
             let Some(number) = job.release.cluster else { continue };
             let cluster = &self.plan.clusters()[number];
             let superblock = self.rules.is_superblock(number);
@@ -277,30 +258,22 @@ impl<'a> Checks<'a> {
             };
             let done =
                 own && job.reads + job.programs >= job.release.pages && job.last_end.saturating_add(slack) <= duration;
-            self.conservation.note(0, u64::from(done), || job.place(duration, None));
-            if job.release.deadline.is_none() {
-                continue;
-            }
-            if let Rules::Utilization(by) = &mut self.rules
-                && let Order::Serial(_, idling) = &mut by.order
-            {
-                idling.end(duration, job);
-            } else if !job.was_starved {
-                self.rules.end_on_chips(self.plan, number, duration, job);
+            self.gauges[Assumption::Conservation].note(0, u64::from(done), || job.place(duration, None));
+            if job.release.deadline.is_some() && !job.was_starved {
+                self.rules.end(self.plan, &self.chips, number, duration, job, &mut self.gauges);
             }
         }
         pending
     }
 
     /// What the tasks of the clusters that are watched declare, against what fits.
-    fn data_fit(&self) -> Gauge {
-        let mut gauge = Gauge::default();
+    fn note_data(&mut self) {
         for &number in &self.clusters {
             if let Some(data) = self.plan.clusters()[number].data {
-                gauge.note(data.room, data.pages, || Place { cluster: Some(number), ..Place::default() });
+                let place = || Place::in_cluster(Instant::START, Some(number));
+                self.gauges[Assumption::DataFit].note(data.room, data.pages, place);
             }
         }
-        gauge
     }
 }
 

@@ -17,6 +17,13 @@ pub struct Place {
     pub chip: Option<ChipId>,
 }
 
+impl Place {
+    /// At an instant in a cluster, or in none.
+    pub(crate) fn in_cluster(at: Instant, cluster: Option<ClusterId>) -> Place {
+        Place { at, cluster, ..Place::default() }
+    }
+}
+
 /// The place of a record that has a job and a chip, and the field that says when it was.
 macro_rules! places {
     ($($record:ident $at:ident;)*) => {

@@ -1,36 +1,41 @@
 //! What the checkers make of what happens.
 
-mod by_rules;
 mod operations;
 mod start;
 mod trims;
 
-use rtflash_model::{ChipId, ClusterId, Instant, Lpn, Span};
-use rtflash_plan::{ColumnId, Releases, SourceId, Waits};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, Span};
+use rtflash_plan::{Releases, SourceId, Victims, Waits};
 use rtflash_trace::{
     Complete, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Padding, Policed, Record, Release, Reserve,
     Selection, Setup, Starved, TermsChange, Transfer,
 };
 
-use super::Checks;
 use super::rules::{Order, Rules};
+use super::{Assumption, Checks, WatchedChip};
+use crate::checks::{deadlines, passes, service};
 use crate::place::Place;
+use crate::shadow::jobs::{Ledger, Pending};
 use crate::shadow::pages::FailedOperation;
+
+/// A pending job of a cluster, and a chip of that cluster.
+fn find<'l>(
+    ledger: &'l mut Ledger,
+    chips: &PerId<ChipId, Option<WatchedChip>>,
+    job: JobId,
+    cluster: ClusterId,
+    chip: ChipId,
+) -> Option<(&'l mut Pending, WatchedChip)> {
+    let pending = ledger.get(job).filter(|job| job.release.cluster == Some(cluster))?;
+    Some((pending, chips[chip].filter(|at| at.cluster == cluster)?))
+}
 
 impl Checks<'_> {
     pub(crate) fn violation(&mut self, at: Instant, job: JobId) {
-        self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
+        self.gauges[Assumption::Conservation].note(0, 1, || Place { at, job: Some(job), ..Place::default() });
     }
 
-    /// A chip's position in its cluster, and among those that are watched, if it is one of this
-    /// cluster.
-    fn chip(&self, cluster: ClusterId, chip: ChipId) -> Option<(ColumnId, usize)> {
-        let known = self.chips[chip];
-        (known.cluster == cluster).then_some((known.position, known.watched))
-    }
-
-    /// When a job that is complete should have been.
-    fn end_of(&self, pending: &super::Pending) -> Instant {
+    fn end_of(&self, pending: &Pending) -> Instant {
         // A superblock's pages are done when the step is. One with two page registers has begun
         // another one then, and none with pages of several jobs.
         let step = match (&self.rules, pending.release.cluster) {
@@ -39,7 +44,7 @@ impl Checks<'_> {
                     && !by.certified[cluster].is_cached()
                     && pending.last_end > pending.release.at =>
             {
-                by.processors.step_end(self.plan.clusters()[cluster].chips[0])
+                self.chips[self.plan.clusters()[cluster].chips[0]].and_then(|at| by.processors.step_end(at.processor))
             }
             _ => None,
         };
@@ -81,10 +86,13 @@ impl Checks<'_> {
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
         self.desks.setup(setup);
-        self.rules.setup(setup.victims);
+        let worst = setup.victims == Victims::Worst;
+        match &mut self.rules {
+            Rules::Utilization(by) => by.passes.worst = worst,
+            Rules::Certified(by) => by.collections.worst = worst,
+        }
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
-            start::fill(self.plan, &self.clusters, aging, seed, &mut self.page_order, &mut self.mapping);
-            start::rings(self.plan, &self.clusters, aging, seed, &mut self.zones);
+            self.fill(aging, seed);
         }
     }
 
@@ -94,18 +102,18 @@ impl Checks<'_> {
             return;
         }
         // From now on it is judged by what it should be, and not by what it is said to be.
-        let release = &self.releases.judge(release);
+        let release = &self.releases.judge(release, &mut self.gauges);
         self.ledger.release(release);
         self.released += 1;
         match release.kind {
-            Kind::Server => self.kinds.1 |= release.deadline.is_some(),
-            _ => self.kinds.0 = true,
+            Kind::Server => self.has_granted |= release.deadline.is_some(),
+            _ => self.has_real_time = true,
         }
         match (&mut self.rules, self.ledger.get(release.job)) {
             (Rules::Certified(by), _) => by.collections.released(release),
             (Rules::Utilization(by), Some(pending)) => {
-                by.look_for_blocking(release, pending, self.plan);
-                self.rules.waits(pending);
+                by.blocking.look(pending, self.plan, &mut self.gauges);
+                self.rules.serial().into_iter().for_each(|edf| edf.waits(pending));
             }
             (Rules::Utilization(_), None) => {}
         }
@@ -131,27 +139,24 @@ impl Checks<'_> {
                 (pending.reads, pending.programs) == (of(Kind::Read), of(Kind::Write))
             }
         };
-        self.conservation.note(0, u64::from(!all), || pending.place(complete.at, None));
+        let gauges = &mut self.gauges;
+        gauges[Assumption::Conservation].note(0, u64::from(!all), || pending.place(complete.at, None));
         let has_moved = match &mut self.rules {
-            Rules::Certified(by) => by.collections.moved(complete.job, complete.at, &mut self.mapping),
+            Rules::Certified(by) => by.collections.moved(complete.job, complete.at, &mut self.mapping, gauges),
             Rules::Utilization(_) => false,
         };
         let due = self.end_of(&pending);
         // That nothing more is to be moved is seen when the job goes on next.
         let late = if has_moved { Span::ZERO } else { complete.at.since(due) };
         let off = late.max(due.since(complete.at));
-        self.completion.note(0, off.as_ns(), || pending.place(complete.at, None));
+        let gauges = &mut self.gauges;
+        gauges[Assumption::Completion].note(0, off.as_ns(), || pending.place(complete.at, None));
         if pending.release.kind == Kind::Gc && !has_moved {
-            self.rules.collecting().complete(complete.at, &pending);
+            passes::complete(complete.at, &pending, gauges);
         }
-        match pending.release.kind {
-            Kind::Server => {
-                self.server_deadlines.complete(complete, &pending, self.rules.lateness(self.plan, &pending))
-            }
-            _ => self.deadlines.complete(complete, &pending, Span::ZERO),
-        }
-        self.service.complete(complete, &pending, self.plan);
-        self.rules.leaves(&pending);
+        deadlines::complete(complete, &pending, self.rules.lateness(self.plan, &pending), gauges);
+        service::complete(complete, &pending, self.plan, &mut gauges[Assumption::Service]);
+        self.rules.serial().into_iter().for_each(|edf| edf.leaves(&pending));
     }
 
     fn starved(&mut self, starved: &Starved) {
@@ -160,9 +165,12 @@ impl Checks<'_> {
             return;
         };
         (pending.starved, pending.was_starved) = (true, true);
-        self.starved.note(0, 1, || pending.place(starved.at, Some(starved.chip)));
-        self.rules.leaves(pending);
-        self.rules.starves(starved.chip);
+        self.gauges[Assumption::GcKeepsPace].note(0, 1, || pending.place(starved.at, Some(starved.chip)));
+        self.rules.serial().into_iter().for_each(|edf| edf.leaves(pending));
+        if let (Rules::Certified(by), Some(at)) = (&mut self.rules, self.chips[starved.chip]) {
+            by.processors.starves(at.processor);
+            by.failures.starves(at.processor);
+        }
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
@@ -170,8 +178,9 @@ impl Checks<'_> {
             // Buses carry nothing then.
             self.violation(transfer.start, transfer.job);
         }
-        self.bus_exclusion.transfer(transfer);
-        self.desks.transfer(transfer);
+        let gauge = &mut self.gauges[Assumption::BusExclusion];
+        self.bus_exclusion.takes(transfer.channel, transfer.end, Place::from(transfer), gauge);
+        self.desks.transfer(transfer, &mut self.gauges);
     }
 
     fn policed(&mut self, policed: &Policed) {
@@ -187,37 +196,34 @@ impl Checks<'_> {
     }
 
     fn failed(&mut self, failed: &Failed) {
-        let chip = self.chip(failed.cluster, failed.chip);
-        let job = self.ledger.get(failed.job).filter(|job| job.release.cluster == Some(failed.cluster));
-        let (Some(pending), Some((position, chip)), Rules::Certified(by)) = (job, chip, &mut self.rules) else {
+        let found = find(&mut self.ledger, &self.chips, failed.job, failed.cluster, failed.chip);
+        let (Some((pending, at)), Rules::Certified(by)) = (found, &mut self.rules) else {
             self.violation(failed.at, failed.job);
             return;
         };
-        let operation = self.mapping.failed(failed, position, chip);
+        let operation = self.mapping.failed(failed, at);
         let page = if let FailedOperation::Program(page) = operation { Some(page) } else { None };
-        self.zones.failed(failed, chip, self.plan);
+        self.zones.failed(failed, at.watched, self.plan);
         // In a superblock the whole row is retired.
         let chips = match by.certified[failed.cluster].is_stripe() {
-            true => chip..chip + 1,
-            false => {
-                chip - position.index()..chip - position.index() + self.plan.clusters()[failed.cluster].chips.len()
-            }
+            true => at.watched..at.watched + 1,
+            false => at.first()..at.first() + self.plan.clusters()[failed.cluster].chips.len(),
         };
         chips.for_each(|chip| self.page_order.retires(chip, failed.block));
-        let processor = self.chips[failed.chip].processor;
-        let busy_since = by.processors.busy_since(processor);
-        let waiting = by.failures.failed(failed, processor, busy_since, page);
+        let busy_since = by.processors.busy_since(at.processor);
+        let waiting = by.failures.failed(failed, at.processor, busy_since, page, &mut self.gauges);
         if let Some(page) = page {
             if page.kind != Kind::Gc && page.is_current {
                 pending.programs = pending.programs.saturating_sub(1);
                 pending.failed += 1;
             }
-            by.collections.failed(processor, pending.release.kind == Kind::Server, page);
+            by.collections.failed(at.processor, pending.release.kind == Kind::Server, page);
         }
         // A program or an erase that is said to have failed was one, and its step is over.
         let is_known = !matches!(operation, FailedOperation::Unknown)
-            && by.processors.has_ended(failed.chip, failed.at, failed.page == NONE);
-        self.conservation.note(0, u64::from(!is_known), || pending.place(failed.at, Some(failed.chip)));
+            && by.processors.has_ended(at.processor, failed.at, failed.page == NONE);
+        let place = || pending.place(failed.at, Some(failed.chip));
+        self.gauges[Assumption::Conservation].note(0, u64::from(!is_known), place);
         for job in waiting {
             if let Some(pending) = self.ledger.get(job) {
                 pending.programs = pending.programs.saturating_sub(1);
@@ -226,8 +232,8 @@ impl Checks<'_> {
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
-        if let Rules::Certified(by) = &mut self.rules {
-            by.collections.reserved(reserve, &mut self.mapping);
+        if let (Rules::Certified(by), Some(at)) = (&mut self.rules, self.chips[reserve.chip]) {
+            by.collections.reserved(reserve, at, &mut self.mapping, &mut self.gauges);
         }
     }
 
@@ -242,26 +248,25 @@ impl Checks<'_> {
                 sources[source].cluster == Some(changed.cluster) && (!stripe || sources[source].releases == collected)
             };
             let idle = !self.ledger.has_any(is_of);
-            by.collections.changed(changed, idle, self.plan, &mut self.mapping);
+            let at = self.chips[changed.chip].filter(|at| at.cluster == changed.cluster);
+            by.collections.changed(changed, at, idle, self.plan, &mut self.mapping);
         }
     }
 
     fn left_out(&mut self, left_out: &LeftOut) {
-        let chip = self.chip(left_out.cluster, left_out.chip);
-        let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
-        let (Some(pending), Some((position, chip))) = (job, chip) else {
+        let found = find(&mut self.ledger, &self.chips, left_out.job, left_out.cluster, left_out.chip);
+        let Some((pending, at)) = found else {
             self.violation(left_out.at, left_out.job);
             return;
         };
         // A job of garbage collection has one pass.
         let again = pending.release.kind == Kind::Gc && pending.left_out.is_some();
-        self.conservation.note(0, u64::from(again), || pending.place(left_out.at, None));
+        let gauges = &mut self.gauges;
+        gauges[Assumption::Conservation].note(0, u64::from(again), || pending.place(left_out.at, None));
         pending.left_out = Some(left_out.at);
         match &mut self.rules {
-            Rules::Certified(by) => by.collections.left_out(left_out, &mut self.mapping),
-            Rules::Utilization(by) => {
-                by.passes.left_out(left_out, chip - position.index(), pending, &mut self.mapping);
-            }
+            Rules::Certified(by) => by.collections.left_out(left_out, at, &mut self.mapping, gauges),
+            Rules::Utilization(by) => by.passes.left_out(left_out, at, pending, &mut self.mapping, gauges),
         }
     }
 
@@ -274,16 +279,16 @@ impl Checks<'_> {
     }
 
     fn selected(&mut self, selection: &Selection) {
-        let chip = self.chip(selection.cluster, selection.chip);
-        let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
-        let (Some(pending), Some((position, chip))) = (job, chip) else {
+        let found = find(&mut self.ledger, &self.chips, selection.job, selection.cluster, selection.chip);
+        let Some((pending, at)) = found else {
             self.violation(selection.at, selection.job);
             return;
         };
+        let (map, gauges) = (&mut self.mapping, &mut self.gauges);
         let is_victim = match &mut self.rules {
-            Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
+            Rules::Certified(by) => by.collections.selected(selection, at, pending, map, gauges),
             Rules::Utilization(by) => {
-                by.passes.selected(selection, position, chip, pending, &mut self.mapping);
+                by.passes.selected(selection, at, pending, map, gauges);
                 true
             }
         };
@@ -291,28 +296,28 @@ impl Checks<'_> {
     }
 
     fn padding(&mut self, padding: &Padding) {
-        let chip = self.chip(padding.cluster, padding.chip);
-        let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
+        let at = self.chips[padding.chip].filter(|at| at.cluster == padding.cluster);
+        let (Some(pending), Some(at)) = (self.ledger.get(padding.job), at) else {
             self.violation(padding.start, padding.job);
             return;
         };
-        self.desks.padding(padding);
+        let gauges = &mut self.gauges;
+        self.desks.padding(padding, gauges);
         pending.collected = true;
         pending.last_end = padding.end.max(pending.last_end);
         match &mut self.rules {
             Rules::Certified(by) => {
-                by.processors.padding(padding.chip, padding.start, padding.end);
-                by.collections.padding(padding, pending);
+                by.processors.padding(at.processor, padding.start, padding.end);
+                by.collections.padding(padding, at.processor, pending, gauges);
             }
             Rules::Utilization(by) => {
-                by.passes.padding(padding, chip);
+                by.passes.padding(padding, at.watched, gauges);
                 match &mut by.order {
                     Order::Serial(edf, idling) => {
                         if std::mem::take(&mut pending.starved) {
                             edf.waits(pending);
                         }
-                        idling.works(padding.cluster, padding.start, padding.end);
-                        idling.serves(padding.cluster, padding.start, pending);
+                        idling.serves(padding.cluster, padding.start, padding.end, pending, gauges);
                     }
                     Order::Parallel(edf) => edf.padding(padding),
                 }

@@ -3,7 +3,6 @@
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
-/// Later than every instant.
 const NEVER: u64 = u64::MAX;
 
 /// The earlier of two instants, of which either or both may be missing.
@@ -29,7 +28,6 @@ pub(crate) struct Earliest {
     groups: Vec<[u64; WIDTH]>,
     /// The first group of the last level.
     leaves: usize,
-    /// The least of all.
     least: u64,
 }
 
@@ -84,7 +82,6 @@ impl Earliest {
         }
     }
 
-    /// The instant of a place.
     #[inline]
     pub(crate) fn set(&mut self, number: usize, at: Option<Instant>) {
         let (mut group, mut place) = (self.leaves + number / WIDTH, number % WIDTH);

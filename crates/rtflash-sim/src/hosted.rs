@@ -8,7 +8,7 @@ use rtflash_plan::{Arrival, Options, Plan, Promise, Releases, Servers, Service, 
 use rtflash_trace::{JobId, Observer, Record, Setup};
 
 use crate::engine::core::ChipPolicy;
-use crate::organisation::{certified::CertifiedGroup, parallel::Parallel};
+use crate::organisation::{certified::CertifiedGroup, group::ClusterGroup, parallel::Parallel};
 
 /// Jobs that are over, for the host.
 #[derive(Debug, Default)]
@@ -22,27 +22,6 @@ impl Observer for Over {
     #[inline]
     fn over(&mut self, job: JobId) {
         self.0.push(job);
-    }
-}
-
-enum Engine<'a, O> {
-    Parallel(Box<Parallel<'a, O>>),
-    Certified(Box<CertifiedGroup<'a, O>>),
-}
-
-impl<O: Observer> Engine<'_, O> {
-    fn policy(&mut self) -> &mut dyn ChipPolicy<Notified = O> {
-        match self {
-            Engine::Parallel(engine) => &mut **engine,
-            Engine::Certified(engine) => &mut **engine,
-        }
-    }
-
-    fn as_policy(&self) -> &dyn ChipPolicy<Notified = O> {
-        match self {
-            Engine::Parallel(engine) => &**engine,
-            Engine::Certified(engine) => &**engine,
-        }
     }
 }
 
@@ -70,10 +49,10 @@ pub struct HostedJob {
 /// releases here. Two see that: background service, where it looks for the cluster with the
 /// fewest pages, and parallel dispatch, where a pass that ends lets its job's pages take chips
 /// before those of what is released.
-pub struct Hosted<'a, O> {
+pub struct Hosted<'a, O: 'a> {
     plan: &'a Plan,
     options: &'a Options,
-    engine: Engine<'a, (Over, O)>,
+    engine: Box<dyn ChipPolicy<Notified = (Over, O)> + Send + 'a>,
     /// Those of the certificates.
     servers: Option<Servers<'a>>,
     /// How many jobs each source has had.
@@ -91,7 +70,7 @@ impl<O> std::fmt::Debug for Hosted<'_, O> {
     }
 }
 
-impl<'a, O: Observer> Hosted<'a, O> {
+impl<'a, O: Observer + Send + 'a> Hosted<'a, O> {
     /// The device as a run begins. The phases of the options have no effect. The observer is
     /// notified that releases are sporadic: a request's nominal arrival is a period after the one
     /// before at the earliest.
@@ -99,14 +78,13 @@ impl<'a, O: Observer> Hosted<'a, O> {
         let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
         let mut observer = (Over::default(), observer);
         observer.record(&Record::Setup(Setup { sporadic: true, ..Setup::from(options) }));
-        let (engine, servers) = match plan.promise() {
-            Promise::Utilization => {
-                (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)
-            }
+        let mut servers = None;
+        let engine: Box<dyn ChipPolicy<Notified = (Over, O)> + Send + 'a> = match plan.promise() {
+            Promise::Utilization => Box::new(ClusterGroup::<_, Parallel>::hosted(plan, options, &clusters, observer)),
             Promise::Certified(certified) => {
-                let engine = CertifiedGroup::hosted(plan, certified, options, &clusters, observer);
                 let serves = options.service == Service::Tbs;
-                (Engine::Certified(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
+                servers = serves.then(|| Servers::new(plan, certified, options.seed));
+                Box::new(CertifiedGroup::new(plan, certified, options, &clusters, observer))
             }
         };
         let (next, over, lpns) = (plan.per_source(0), Vec::new(), Vec::new());
@@ -115,7 +93,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
 
     /// When something happens next in it; `None` while it has nothing to do.
     pub fn next_instant(&self) -> Option<Instant> {
-        let next = self.engine.as_policy().next_instant();
+        let next = self.engine.next_instant();
         next.into_iter().chain((!self.over.is_empty()).then(|| self.notified_at())).min()
     }
 
@@ -128,11 +106,11 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// over by now is added to `over`. A job that is over because its last pass is left out, when
     /// chips go on, is reported one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
-        self.engine.policy().ends_at(now);
+        self.engine.ends_at(now);
         if now >= self.notified_at() {
             over.append(&mut self.over);
         }
-        over.append(&mut self.observers().0.0);
+        over.append(&mut self.engine.observer().0.0);
     }
 
     /// A task releases its next request: the one of the source with this number in
@@ -143,7 +121,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
         if now >= self.options.duration {
             return None;
         }
-        self.engine.policy().request(source, nominal.min(now), now, &[])
+        self.engine.request(source, nominal.min(now), now, &[])
     }
 
     /// As [`request`](Hosted::request), of these pages: numbers below [`Plan::pages_of`] of the
@@ -157,7 +135,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
         lpns.extend(pages.iter().filter_map(|&page| range.start.0.checked_add(page).map(Lpn)));
         let all = lpns.len() == pages.len() && lpns.iter().all(|lpn| range.contains(lpn));
         let is_valid = all && !lpns.is_empty() && lpns.len() as u64 <= declared && now < self.options.duration;
-        let id = if is_valid { self.engine.policy().request(source, nominal.min(now), now, &lpns) } else { None };
+        let id = if is_valid { self.engine.request(source, nominal.min(now), now, &lpns) } else { None };
         self.lpns = lpns;
         id
     }
@@ -171,7 +149,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
         let range = self.plan.range(of);
         let page = |number: u32| range.start.0.checked_add(number).map(Lpn).filter(|lpn| *lpn <= range.end);
         let (Some(first), Some(end)) = (page(pages.start), page(pages.end)) else { return false };
-        now < self.options.duration && first < end && self.engine.policy().trim(source, first..end, now)
+        now < self.options.duration && first < end && self.engine.trim(source, first..end, now)
     }
 
     /// A job that is not real-time arrives. A server's job is granted its deadline here, in order
@@ -192,49 +170,41 @@ impl<'a, O: Observer> Hosted<'a, O> {
         if let Some(servers) = &mut self.servers {
             arrival.grant = servers.grant(&arrival);
         }
-        self.engine.policy().hand_over(arrival);
+        self.engine.hand_over(arrival);
         Some(id)
     }
 
     /// All has been handed over that is at this instant: chips and buses go on. From the end of the
     /// run on chips begin nothing.
     pub fn settle(&mut self, now: Instant) {
-        let policy = self.engine.policy();
         if now < self.options.duration {
-            policy.goes_on(now);
+            self.engine.goes_on(now);
         } else {
-            policy.grants(now);
+            self.engine.grants(now);
         }
         let mut over = std::mem::take(&mut self.over);
-        over.append(&mut self.observers().0.0);
+        over.append(&mut self.engine.observer().0.0);
         (self.over, self.now) = (over, now);
     }
 
     /// Whether more is pending than can be kept: the run should be given up.
     pub fn is_overloaded(&self) -> bool {
-        self.engine.as_policy().overload().is_some()
+        self.engine.overload().is_some()
     }
 
     /// The observer, which knows what has happened so far.
     pub fn observer(&mut self) -> &mut O {
-        &mut self.observers().1
+        &mut self.engine.observer().1
     }
 
     /// Notifies the observer of what is known by now, and says from when on something may be
     /// missing.
     pub fn settled(&mut self, now: Instant) -> Instant {
-        self.engine.policy().settled(now)
+        self.engine.settled(now)
     }
 
     /// Ends the run: what is under way is followed to its end, and the observer notified.
     pub fn finish(self) -> O {
-        match self.engine {
-            Engine::Parallel(engine) => engine.finish().1,
-            Engine::Certified(engine) => engine.finish().1,
-        }
-    }
-
-    fn observers(&mut self) -> &mut (Over, O) {
-        self.engine.policy().observer()
+        self.engine.finish().1
     }
 }

@@ -13,63 +13,31 @@ use rtflash_trace::{Observer, Record, Setup};
 
 use crate::engine::core::ChipPolicy;
 use crate::error::RunError;
-use crate::organisation::{certified::CertifiedGroup, parallel::Parallel, serial::Serial};
+use crate::organisation::certified::CertifiedGroup;
+use crate::organisation::group::ClusterGroup;
+use crate::organisation::{parallel::Parallel, serial::Serial};
 
-/// A group of clusters under either dispatch.
-enum Group<'a, O> {
-    Serial(Box<Serial<'a, O>>),
-    Parallel(Box<Parallel<'a, O>>),
-    Certified(Box<CertifiedGroup<'a, O>>),
-}
+/// A group of clusters under one of the policies.
+type Group<'a, O> = Box<dyn ChipPolicy<Notified = O> + Send + 'a>;
 
-impl<'a, O: Observer> Group<'a, O> {
-    /// The clusters at these positions of the plan.
-    fn new(plan: &'a Plan, options: &'a Options, group: &[ClusterId], observer: O) -> Group<'a, O> {
-        match (plan.promise(), options.dispatch) {
-            (Promise::Certified(certified), _) => {
-                Group::Certified(Box::new(CertifiedGroup::new(plan, certified, options, group, observer)))
-            }
-            (Promise::Utilization, Dispatch::Serial) => {
-                Group::Serial(Box::new(Serial::new(plan, options, group, observer)))
-            }
-            (Promise::Utilization, Dispatch::Parallel) => {
-                Group::Parallel(Box::new(Parallel::new(plan, options, group, observer)))
-            }
+/// The clusters at these positions of the plan.
+fn group<'a, O: Observer + Send + 'a>(
+    plan: &'a Plan,
+    options: &'a Options,
+    clusters: &[ClusterId],
+    observer: O,
+) -> Group<'a, O> {
+    match (plan.promise(), options.dispatch) {
+        (Promise::Certified(by), _) => {
+            let mut group = CertifiedGroup::new(plan, by, options, clusters, observer);
+            group.begin();
+            Box::new(group)
         }
-    }
-
-    /// Who dispatches it.
-    fn policy(&mut self) -> &mut dyn ChipPolicy<Notified = O> {
-        match self {
-            Group::Serial(group) => &mut **group,
-            Group::Parallel(group) => &mut **group,
-            Group::Certified(group) => &mut **group,
+        (Promise::Utilization, Dispatch::Serial) => {
+            Box::new(ClusterGroup::<O, Serial>::new(plan, options, clusters, observer))
         }
-    }
-
-    fn finish(self) -> O {
-        match self {
-            Group::Serial(group) => group.finish(),
-            Group::Parallel(group) => group.finish(),
-            Group::Certified(group) => group.finish(),
-        }
-    }
-}
-
-impl<O: Observer + Resume> Resume for Group<'_, O> {
-    fn save(&self, state: &mut State<'_>) {
-        match self {
-            Group::Serial(group) => group.save(state),
-            Group::Parallel(group) => group.save(state),
-            Group::Certified(group) => group.save(state),
-        }
-    }
-
-    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
-        match self {
-            Group::Serial(group) => group.restore(rest),
-            Group::Parallel(group) => group.restore(rest),
-            Group::Certified(group) => group.restore(rest),
+        (Promise::Utilization, Dispatch::Parallel) => {
+            Box::new(ClusterGroup::<O, Parallel>::new(plan, options, clusters, observer))
         }
     }
 }
@@ -82,9 +50,8 @@ const ARRIVALS_AHEAD: usize = 1 << 16;
 ///
 /// A run that is made alike goes on from the state of another one ([`Resume`]), as that one would
 /// have gone on.
-pub struct Running<'a, O> {
+pub struct Running<'a, O: 'a> {
     groups: Vec<Group<'a, O>>,
-    /// The group of each cluster.
     group_of: PerId<ClusterId, usize>,
     arrivals: ArrivalQueue<'a>,
     admission: &'a mut dyn Admission,
@@ -103,7 +70,7 @@ impl<O> std::fmt::Debug for Running<'_, O> {
     }
 }
 
-impl<'a, O: Observer + Send> Running<'a, O> {
+impl<'a, O: Observer + Send + 'a> Running<'a, O> {
     /// A run of a plan that has not begun. With certificates, servers are those of the
     /// certificates, and `admission` is not asked. `observe` makes the observer of each group of
     /// clusters (positions in the plan).
@@ -126,13 +93,13 @@ impl<'a, O: Observer + Send> Running<'a, O> {
             }
             Promise::Utilization | Promise::Certified(_) => None,
         };
-        let group = |group: &Vec<ClusterId>| {
-            let mut observer = observe(group);
+        let begin = |clusters: &Vec<ClusterId>| {
+            let mut observer = observe(clusters);
             observer.record(&Record::Setup(Setup::from(options)));
-            Group::new(plan, options, group, observer)
+            group(plan, options, clusters, observer)
         };
         Running {
-            groups: clusters.iter().map(group).collect(),
+            groups: clusters.iter().map(begin).collect(),
             group_of,
             arrivals: ArrivalQueue::new(plan, options.seed),
             admission,
@@ -157,7 +124,7 @@ impl<'a, O: Observer + Send> Running<'a, O> {
     pub fn stop(&mut self) {
         if !self.is_over() {
             (self.duration, self.is_stopped) = (self.now, true);
-            self.groups.iter_mut().for_each(|group| group.policy().stop(self.now));
+            self.groups.iter_mut().for_each(|group| group.stop(self.now));
         }
     }
 
@@ -201,9 +168,8 @@ impl<'a, O: Observer + Send> Running<'a, O> {
             .par_iter_mut()
             .zip(ahead)
             .map(|(group, arrivals)| {
-                let policy = group.policy();
-                arrivals.into_iter().for_each(|arrival| policy.hand_over(arrival));
-                policy.run_until(end)
+                arrivals.into_iter().for_each(|arrival| group.hand_over(arrival));
+                group.run_until(end)
             })
             .collect::<Result<Vec<()>, RunError>>()?;
         self.now = end;
@@ -237,17 +203,17 @@ impl<'a, O: Observer + Send> Running<'a, O> {
     /// Every record of what starts before this instant has been passed on.
     pub fn settled(&mut self) -> Instant {
         let end = self.now;
-        self.groups.iter_mut().map(|group| group.policy().settled(end)).min().expect("there is a group")
+        self.groups.iter_mut().map(|group| group.settled(end)).min().expect("there is a group")
     }
 
     /// The observers, in the groups' order.
     pub fn observers(&mut self) -> Vec<&mut O> {
-        self.groups.iter_mut().map(|group| group.policy().observer()).collect()
+        self.groups.iter_mut().map(|group| group.observer()).collect()
     }
 
     /// Follows what is under way to its end.
     pub fn finish(self) -> Vec<O> {
-        self.groups.into_par_iter().map(Group::finish).collect()
+        self.groups.into_par_iter().map(|group| group.finish()).collect()
     }
 }
 
@@ -257,7 +223,10 @@ impl<O: Observer + Resume> Resume for Running<'_, O> {
         self.arrivals.save(state);
         state.put(&self.admission.state());
         self.servers.iter().for_each(|servers| servers.save(state));
-        self.groups.iter().for_each(|group| group.save(state));
+        for group in &self.groups {
+            group.save(state);
+            group.as_core().observer.as_observer().save(state);
+        }
     }
 
     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
@@ -265,7 +234,10 @@ impl<O: Observer + Resume> Resume for Running<'_, O> {
         self.arrivals.restore(rest)?;
         self.admission.go_on(&rest.take::<Vec<u64>>()?)?;
         self.servers.iter_mut().try_for_each(|servers| servers.restore(rest))?;
-        self.groups.iter_mut().try_for_each(|group| group.restore(rest))
+        self.groups.iter_mut().try_for_each(|group| {
+            group.restore(rest)?;
+            group.observer().restore(rest)
+        })
     }
 }
 
@@ -286,7 +258,6 @@ pub fn run<O: Observer + Send>(
     Ok(running.finish())
 }
 
-/// The first window of a run.
 const SHORTEST_WINDOW: Span = Span::from_us(10_000);
 
 /// The time that a window takes, about: often enough for who looks on.
@@ -337,10 +308,10 @@ pub fn run_traced_watched<O: Observer + Send, E: From<RunError>>(
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
     let mut running = Running::new(plan, options, admission, with_records);
-    let mut look = |at, running: &mut Running<'_, (O, Vec<Record>)>| {
-        look(at, running.observers().into_iter().map(|(observer, _)| &*observer).collect())
+    let mut look = |at, observers: Vec<&mut (O, Vec<Record>)>| {
+        look(at, observers.into_iter().map(|(observer, _)| &*observer).collect())
     };
-    let _ = look(Instant::START, &mut running);
+    let _ = look(Instant::START, running.observers());
     let mut pass_on = |settled, observers: Vec<&mut (O, Vec<Record>)>| {
         let mut ready: Vec<Record> = Vec::new();
         for (_, records) in observers {
@@ -354,7 +325,7 @@ pub fn run_traced_watched<O: Observer + Send, E: From<RunError>>(
     running.advance_in_windows(longest_window(plan), |running| {
         let settled = running.settled();
         pass_on(settled, running.observers())?;
-        Ok::<_, E>(look(settled, running))
+        Ok::<_, E>(look(settled, running.observers()))
     })?;
     let stopped = running.stopped();
     let mut observers = running.finish();

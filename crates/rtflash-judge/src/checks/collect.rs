@@ -2,26 +2,25 @@
 //! are left out, victims, copies, cost.
 
 mod changes;
-mod copies;
-mod end;
 mod failed;
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, Span};
-use rtflash_plan::{Certified, ClusterPlan, ColumnId, Plan, Releases, SourceId, Victims};
+use rtflash_plan::{Certified, ClusterPlan, Plan, Releases, SourceId};
 use rtflash_trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
 use serde::{Deserialize, Serialize};
 
 use super::desks::suspension;
-use super::passes::Collecting;
+use super::passes::chosen;
 use super::watched_pass::WatchedPass;
-use crate::gauge::Gauge;
+use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 use crate::shadow::pages::Mapping;
+use crate::{Assumption, WatchedChip};
 use changes::padded_steps;
 
 /// What a certificate says of a processor.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct CollectionTerms {
     /// v.
     victim: u64,
@@ -45,13 +44,11 @@ struct CollectionTerms {
 }
 
 /// A processor's account.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorAccount {
     terms: CollectionTerms,
-    cluster: ClusterId,
-    /// Its first chip, among those that are watched; and its position in the cluster.
-    chip: usize,
-    position: ColumnId,
+    /// Its first chip, and how many it has.
+    first: WatchedChip,
     chips: u32,
     /// a, as recorded; pages of requests that have been programmed; GC jobs released.
     arrived: u64,
@@ -83,20 +80,15 @@ struct StatedArrivals {
 /// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Collections {
-    pub(crate) gc: Collecting,
     /// Releases of GC jobs at each α pages, against zero.
     pub(crate) releases: Gauge,
-    pub(crate) victims: Gauge,
-    pub(crate) cost: Gauge,
-    pub(crate) open: Gauge,
-    pub(crate) reserve: Gauge,
-    of_chip: PerId<ChipId, Option<usize>>,
+    /// The processor of each source of GC jobs.
     of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<ProcessorAccount>,
     arrivals: PerId<ClusterId, StatedArrivals>,
     /// Clusters whose tasks own zones: nothing is said of what arrives there.
     zoned: PerId<ClusterId, bool>,
-    worst: bool,
+    pub(crate) worst: bool,
 }
 
 fn terms(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
@@ -118,68 +110,33 @@ fn terms(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> CollectionTerms 
 }
 
 impl Collections {
-    pub(crate) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Collections {
-        let mut of_chip = plan.per_chip(None);
+    pub(crate) fn new(
+        plan: &Plan,
+        certified: &PerId<ClusterId, Certified>,
+        clusters: &[ClusterId],
+        watched: &PerId<ChipId, Option<WatchedChip>>,
+    ) -> Collections {
         let mut accounts = Vec::new();
-        let mut watched = 0;
         for &number in clusters {
-            let cluster = &plan.clusters()[number];
-            let (terms, count) = (terms(plan, cluster, &certified[number]), cluster.layout.chips());
-            for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
-                if terms.stripe || position == ColumnId(0) {
-                    let chips = if terms.stripe { 1 } else { count };
-                    accounts.push(ProcessorAccount {
-                        terms,
-                        cluster: number,
-                        chip: watched + position.index(),
-                        position,
-                        chips,
-                        arrived: 0,
-                        programmed: 0,
-                        collected: 0,
-                        stated: None,
-                        released: None,
-                        stage: 0,
-                        extra: 0,
-                        changed: Instant::START,
-                        repeats: 0,
-                        passes: [WatchedPass::default(), WatchedPass::default()],
-                    });
-                }
-                of_chip[chip] = accounts.len().checked_sub(1);
-            }
-            watched += cluster.chips.len();
+            let (cluster, by) = (&plan.clusters()[number], &certified[number]);
+            let (processors, chips) = if by.is_stripe() { (usize::MAX, 1) } else { (1, cluster.layout.chips()) };
+            let first = cluster.chips.iter().take(processors).filter_map(|&chip| watched[chip]);
+            let terms = terms(plan, cluster, by);
+            accounts.extend(first.map(|first| ProcessorAccount { terms, first, chips, ..ProcessorAccount::default() }));
         }
-        let processor_of = |source: &rtflash_plan::Source| match source.releases {
-            Releases::Collected { chip: Some(chip) } => of_chip[chip],
-            Releases::Collected { chip: None } => {
-                accounts.iter().position(|account| Some(account.cluster) == source.cluster)
-            }
-            _ => None,
+        let processor_of = |source: &rtflash_plan::Source| {
+            let Releases::Collected { chip } = source.releases else { return None };
+            let first = || Some(plan.clusters()[source.cluster?].chips[0]);
+            Some(watched[chip.or_else(first)?]?.processor)
         };
-        let of_source = plan.sources().iter().map(processor_of).collect();
         Collections {
-            gc: Collecting::default(),
             releases: Gauge::default(),
-            victims: Gauge::default(),
-            cost: Gauge::default(),
-            open: Gauge::default(),
-            reserve: Gauge::default(),
-            of_chip,
-            of_source,
+            of_source: plan.sources().iter().map(processor_of).collect(),
             accounts,
             arrivals: plan.per_cluster(StatedArrivals::default()),
             zoned: certified.iter().map(Certified::is_zoned).collect(),
             worst: false,
         }
-    }
-
-    pub(crate) fn setup(&mut self, victims: Victims) {
-        self.worst = victims == Victims::Worst;
-    }
-
-    fn processor(&self, chip: ChipId) -> Option<usize> {
-        self.of_chip[chip]
     }
 
     pub(crate) fn released(&mut self, release: &Release) {
@@ -190,10 +147,8 @@ impl Collections {
             let unstated = release.at > arrivals.at && arrivals.released != arrivals.stated;
             (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
             self.releases.note(0, u64::from(unstated), || Place {
-                at: release.at,
                 job: Some(release.job),
-                cluster: release.cluster,
-                chip: None,
+                ..Place::in_cluster(release.at, Some(cluster))
             });
         }
         if let Some(processor) = self.of_source[release.job.source] {
@@ -203,11 +158,11 @@ impl Collections {
         }
     }
 
-    /// Pages have arrived on a processor: rule R1.
-    pub(crate) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
-        let Some(account) = self.processor(reserve.chip).map(|processor| &mut self.accounts[processor]) else { return };
-        let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
-        if self.zoned[account.cluster] {
+    /// Pages have arrived on the processor of a chip: rule R1.
+    pub(crate) fn reserved(&mut self, reserve: &Reserve, at: WatchedChip, map: &mut Mapping, gauges: &mut Gauges) {
+        let account = &mut self.accounts[at.processor];
+        let place = || Place { chip: Some(reserve.chip), ..Place::in_cluster(reserve.at, Some(reserve.cluster)) };
+        if self.zoned[at.cluster] {
             self.releases.note(0, 1, place);
             return;
         }
@@ -218,79 +173,82 @@ impl Collections {
         let arrivals = &mut self.arrivals[reserve.cluster];
         // A count that falls is no arrival of pages; it is noted below.
         arrivals.stated = more.map_or(arrivals.stated, |more| arrivals.stated.saturating_add(more));
-        let due = if account.terms.releases { reserve.arrived / account.terms.reclaimed } else { 0 };
+        let due = account.due(reserve.arrived);
         (account.arrived, account.stated) = (reserve.arrived, Some(reserve.at));
-        let off = account.cluster != reserve.cluster
-            || more.is_none_or(|more| more == 0)
-            || astray
-            || account.collected != due;
+        let off =
+            at.cluster != reserve.cluster || more.is_none_or(|more| more == 0) || astray || account.collected != due;
         self.releases.note(0, u64::from(off), place);
         let pending = account.arrived.checked_sub(account.programmed);
-        let free = map.free(account.cluster, account.position, account.chip, reserve.at);
+        let free = map.free(account.first, reserve.at);
         let claimed = pending != Some(reserve.pending) || free.is_some_and(|free| free != reserve.free);
         self.releases.note(0, u64::from(claimed), place);
-        self.look(reserve.chip, reserve.at, free.unwrap_or(reserve.free));
+        // Whether the free pages suffice for what has arrived.
+        let place = || Place { cluster: Some(at.cluster), ..place() };
+        gauges[Assumption::Reserve].note(free.unwrap_or(reserve.free), account.waiting(), place);
     }
 
     /// A victim is chosen: rule R4.
     /// Says whether it is one, and not a block whose pages a void GC job moves.
-    pub(crate) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) -> bool {
-        let Some(processor) = self.processor(selection.chip) else { return true };
-        let account = &self.accounts[processor];
-        let at = || Place::from(selection);
-        let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
-        let waiting = account.arrived.saturating_sub(account.programmed);
-        let free = map.free(cluster, position, chip, selection.at);
-        let wanted = waiting.saturating_add(terms.reserve);
-        let retired = map.retired(cluster, position, chip, selection.block);
+    pub(crate) fn selected(
+        &mut self,
+        selection: &Selection,
+        at: WatchedChip,
+        pending: &Pending,
+        map: &mut Mapping,
+        gauges: &mut Gauges,
+    ) -> bool {
+        let account = &mut self.accounts[at.processor];
+        let place = || Place::from(selection);
+        let ProcessorAccount { first, terms, .. } = *account;
+        let free = map.free(first, selection.at);
+        let wanted = account.waiting().saturating_add(terms.reserve);
+        let retired = map.retired(first, selection.block);
         // Where enough is free there is no pass.
+        let needless = free.is_some_and(|free| free >= wanted);
         let levels = retired.is_none()
-            && free.is_some_and(|free| free >= wanted)
+            && needless
             && pending.release.kind == Kind::Gc
-            && map.least_worn(cluster, position, chip).is_some_and(|least| least.0 == selection.block);
-        let taken = if levels { map.take(cluster, position, chip, selection.block) } else { None };
+            && map.least_worn(first).is_some_and(|least| least.0 == selection.block);
+        let taken = if levels { map.take(first, selection.block) } else { None };
         if let Some(valid) = retired.or(taken) {
             let room = wanted.saturating_sub(if levels { terms.for_wear.min(terms.reserve) } else { 0 });
-            self.moves(selection, pending, valid, levels, free, room);
+            let is_void = free.is_none_or(|free| free > room);
+            account.moves(selection, pending, valid, levels, is_void, gauges);
             return false;
         }
-        let account = &mut self.accounts[processor];
-        let needless = free.is_some_and(|free| free >= wanted);
-        self.gc.left_out.note(0, u64::from(needless || selection.forced), at);
-        if let Some((fewest, lowest, open)) = map.fewest(cluster, position, chip) {
-            let valid = map.take(cluster, position, chip, selection.block).unwrap_or(NONE);
-            self.gc.chosen(selection, fewest, lowest, valid, 0);
-            self.victims.note(terms.victim, valid.into(), at);
-            self.open.note(terms.open, open, at);
+        gauges[Assumption::GcLeftOut].note(0, u64::from(needless || selection.forced), place);
+        if let Some((fewest, lowest, open)) = map.fewest(first) {
+            let valid = map.take(first, selection.block).unwrap_or(NONE);
+            chosen(selection, fewest, lowest, valid, 0, gauges);
+            gauges[Assumption::VictimBound].note(terms.victim, valid.into(), place);
+            gauges[Assumption::OpenBlocks].note(terms.open, open, place);
         }
-        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
+        let pass = account.pass(pending);
+        gauges[Assumption::Copies].note(0, u64::from(pass.victim.is_some()), place);
         *pass = WatchedPass { victim: Some(selection.block), ..WatchedPass::default() };
         true
     }
 
     /// A pass is left out: rule R3.
-    pub(crate) fn left_out(&mut self, left_out: &LeftOut, map: &mut Mapping) {
-        let Some(account) = self.processor(left_out.chip).map(|processor| &self.accounts[processor]) else { return };
-        let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
-        let waiting = account.arrived.saturating_sub(account.programmed);
-        let free = map.free(cluster, position, chip, left_out.at);
-        let enough = left_out.free >= waiting.saturating_add(terms.reserve);
-        let nothing = map.fewest(cluster, position, chip).is_none_or(|(fewest, ..)| fewest == NONE);
+    pub(crate) fn left_out(&self, left_out: &LeftOut, at: WatchedChip, map: &mut Mapping, gauges: &mut Gauges) {
+        let account = &self.accounts[at.processor];
+        let (first, waiting) = (account.first, account.waiting());
+        let free = map.free(first, left_out.at);
+        let enough = left_out.free >= waiting.saturating_add(account.terms.reserve);
+        let nothing = map.fewest(first).is_none_or(|(fewest, ..)| fewest == NONE);
         let uneven = self.of_source[left_out.job.source].is_some()
-            && free.is_some_and(|free| terms.may_level(free, waiting))
-            && map.least_worn(cluster, position, chip).is_some();
+            && free.is_some_and(|free| account.terms.may_level(free, waiting))
+            && map.least_worn(first).is_some();
         let is_valid = free.is_none_or(|free| free == left_out.free) && (enough || nothing) && !uneven;
-        self.gc.left_out.note(0, u64::from(!is_valid), || Place::from(left_out));
+        gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), || Place::from(left_out));
     }
 
     /// A copy only lets time pass.
-    pub(crate) fn padding(&mut self, padding: &Padding, pending: &Pending) {
-        let worst = self.worst;
-        let Some(account) = self.processor(padding.chip).map(|processor| &mut self.accounts[processor]) else { return };
-        let is_valid = worst && (padding.step == Step::Copyback) == account.terms.stripe;
-        self.gc.padding.note(0, u64::from(!is_valid), || Place::from(padding));
-        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
+    pub(crate) fn padding(&mut self, padding: &Padding, processor: usize, pending: &Pending, gauges: &mut Gauges) {
+        let account = &mut self.accounts[processor];
+        let is_valid = self.worst && (padding.step == Step::Copyback) == account.terms.stripe;
+        gauges[Assumption::Padding].note(0, u64::from(!is_valid), || Place::from(padding));
+        let pass = account.pass(pending);
         pass.time = pass.time.saturating_add(padding.end.since(padding.start).as_ns());
         match padding.step {
             Step::Read | Step::Copyback => {
@@ -304,47 +262,47 @@ impl Collections {
     /// An operation that takes a page that is not pending has started: the map knows of it.
     #[inline(always)]
     pub(crate) fn took(
-        &mut self,
+        &self,
         operation: &Operation,
         processor: usize,
         background: bool,
         repeated: bool,
         map: &mut Mapping,
+        gauges: &mut Gauges,
     ) {
         let account = &self.accounts[processor];
-        let (cluster, chip, at) = (Some(account.cluster), Some(operation.chip), operation.start);
-        let Some(free) = map.free_in(account.chip, at) else { return };
-        let waiting = account.arrived.saturating_sub(account.programmed);
+        let Some(free) = map.free(account.first, operation.start) else { return };
+        let (waiting, pass, terms) = (account.waiting(), &account.passes[0], account.terms);
+        let place = || Place::from(operation);
         // Nor does a GC job that is void, and moves pages.
         let moves = operation.kind == Kind::Gc
-            && account.passes[0].moves.is_some_and(|(job, _)| job == operation.job)
-            && operation.action == if account.terms.stripe { Action::Read } else { Action::Program };
+            && pass.moves.is_some_and(|(job, _)| job == operation.job)
+            && operation.action == if terms.stripe { Action::Read } else { Action::Program };
         // What is programmed once more has the page that a block which was kept back gave for it.
         if (background || moves) && !repeated {
             // It takes nothing of what is kept in reserve, but for what is there for wear.
-            let levels = moves && account.passes[0].levels;
-            let for_wear = if levels { account.terms.for_wear } else { 0 };
-            let waiting = waiting.saturating_add(account.terms.reserve.saturating_sub(for_wear));
-            self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
+            let for_wear = if moves && pass.levels { terms.for_wear } else { 0 };
+            let waiting = waiting.saturating_add(terms.reserve.saturating_sub(for_wear));
+            gauges[Assumption::Reserve].note(free, waiting, place);
         }
-        self.reserve.note(free, waiting, || Place { at, job: None, cluster, chip });
+        gauges[Assumption::Reserve].note(free, waiting, || Place { job: None, ..place() });
     }
 
-    /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
+    /// An operation of a pass, before the map knows of it.
     #[inline(always)]
     pub(crate) fn operation(
         &mut self,
         operation: &Operation,
-        position: ColumnId,
-        processor: usize,
+        at: WatchedChip,
         repeated: bool,
         pending: &Pending,
         map: &Mapping,
+        gauges: &mut Gauges,
     ) {
-        let account = &mut self.accounts[processor];
-        let at = || pending.place(operation.start, Some(operation.chip));
+        let account = &mut self.accounts[at.processor];
+        let place = || pending.place(operation.start, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
-        let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
+        let pass = account.pass(pending);
         if !repeated {
             pass.takes(operation.start, operation.end);
         }
@@ -358,7 +316,7 @@ impl Collections {
                 if terms.stripe {
                     pass.buffer.clear();
                 }
-                pass.buffer.push((operation.lpn, map.spot(position, operation.block, operation.page)));
+                pass.buffer.push((operation.lpn, map.spot(at.position, operation.block, operation.page)));
                 pass.copied += u64::from(!repeated);
                 let too_many = pass.moves.is_some_and(|(_, most)| pass.copied > most);
                 pass.read = Some(operation.end);
@@ -377,17 +335,61 @@ impl Collections {
                 let kept = pass.buffer.iter().any(valid);
                 let is_valid = pass.victim == Some(operation.block) && !kept && pass.moves.is_none();
                 if operation.action == Action::Erase {
-                    self.cost.note(terms.pass.saturating_add(pass.suspended), pass.total(), at);
+                    gauges[Assumption::GcCost].note(terms.pass.saturating_add(pass.suspended), pass.total(), place);
                     if pass.erased == 0 {
-                        self.victims.note(terms.victim, pass.copied, at);
+                        gauges[Assumption::VictimBound].note(terms.victim, pass.copied, place);
                         if self.worst {
-                            self.gc.padding.note(0, terms.lacks(pass), at);
+                            gauges[Assumption::Padding].note(0, terms.lacks(pass), place);
                         }
                     }
                 }
                 pass.erases(operation, chips, terms.suspension) && is_valid
             }
         };
-        self.gc.copies.note(0, u64::from(!is_valid), at);
+        gauges[Assumption::Copies].note(0, u64::from(!is_valid), place);
+    }
+
+    /// Where the page was that a chip of a stripe copies, if it is to be programmed at this instant
+    /// or later.
+    pub(crate) fn copying(&self, processor: usize, at: Instant) -> Option<u32> {
+        let passes = self.accounts[processor].passes.iter();
+        let mut copied = passes.filter(|pass| pass.read.is_some_and(|read| read >= at));
+        copied.find_map(|pass| pass.buffer.last().map(|&(_, there)| there))
+    }
+
+    /// The run is over: what is not as it should be then.
+    pub(crate) fn finish(&mut self, duration: Instant, gauges: &mut Gauges) {
+        for account in &self.accounts {
+            let place = || Place::in_cluster(duration, Some(account.first.cluster));
+            let astray = account.released.is_some() && account.released > account.stated;
+            if account.collected != account.due(account.arrived) || astray {
+                self.releases.note(0, 1, place);
+            }
+            for _ in account.passes.iter().filter(|pass| pass.erase.is_cut_off()) {
+                gauges[Assumption::Copies].note(0, 1, place);
+            }
+        }
+        for (cluster, arrivals) in self.arrivals.enumerate() {
+            if arrivals.released != arrivals.stated {
+                self.releases.note(0, 1, || Place::in_cluster(duration, Some(cluster)));
+            }
+        }
+    }
+}
+
+impl ProcessorAccount {
+    /// Pages of requests that have arrived and are not programmed.
+    fn waiting(&self) -> u64 {
+        self.arrived.saturating_sub(self.programmed)
+    }
+
+    /// GC jobs that are due when this number of pages has arrived.
+    fn due(&self, arrived: u64) -> u64 {
+        if self.terms.releases { arrived / self.terms.reclaimed } else { 0 }
+    }
+
+    /// The pass of a job.
+    fn pass(&mut self, pending: &Pending) -> &mut WatchedPass {
+        &mut self.passes[usize::from(pending.release.kind == Kind::Server)]
     }
 }

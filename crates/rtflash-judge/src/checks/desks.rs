@@ -5,23 +5,22 @@ mod buses;
 mod cached;
 mod parts;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
+use rtflash_plan::resume::resume;
+use rtflash_plan::{Arbitration, Certified, ChannelId, Plan, Promise, SourceId, TieBreaker, Ties, Waits};
+use rtflash_trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
 use serde::{Deserialize, Serialize};
 
 use self::buses::BusLine;
 use self::parts::ErasedParts;
 pub(crate) use self::parts::suspension;
-use crate::place::Place;
-use rtflash_model::{ChipId, ClusterId, PerId};
-use rtflash_plan::resume::resume;
-use rtflash_plan::{Arbitration, Certified, ChannelId, Plan, Promise, SourceId, TieBreaker, Ties, Waits};
-use rtflash_trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
-
 use super::contention::{ChipContention, contentions};
 use super::length::Length;
-use super::registers::RegisterDesk;
+use super::registers::{PartLengths, RegisterDesk};
 use super::turns::Turns;
-use crate::gauge::Gauge;
+use crate::Assumption;
+use crate::gauge::{Gauge, Gauges};
+use crate::place::Place;
 
 /// The last operation of a chip.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -53,6 +52,10 @@ impl Desk {
         wanted: Instant::START,
         to_come: ToCome::Nothing,
     };
+
+    fn place(&self, chip: ChipId) -> Place {
+        Place { at: self.start, job: Some(self.job), cluster: Some(self.cluster), chip: Some(chip) }
+    }
 }
 
 /// What of an operation is still to come on the bus.
@@ -68,13 +71,6 @@ enum ToCome {
 /// Lengths, transfers, and who gets the bus.
 #[derive(Debug)]
 pub(crate) struct Desks {
-    /// How far operations are from what the device's times make, against zero.
-    pub(crate) lengths: Gauge,
-    /// Transfers that are missing, too many or misplaced, against zero.
-    pub(crate) transfers: Gauge,
-    /// How long a bus leaves a page waiting whose turn it is, or takes another one before it,
-    /// against zero.
-    pub(crate) order: Gauge,
     /// How much too early a chip with two page registers uses one, against zero.
     pub(crate) exclusion: Gauge,
     /// What pages of such a chip wait for the bus.
@@ -90,11 +86,7 @@ pub(crate) struct Desks {
     /// `None` where they were drawn, and it is not known from what.
     ties: Option<TieBreaker>,
     turns: PerId<ChannelId, Turns>,
-    chips_per_channel: u32,
-    sensing: Length,
-    programming: Length,
-    transfer: Length,
-    command: Span,
+    times: PartLengths,
     /// The longest that one request holds the bus.
     hold: Span,
     read: Length,
@@ -108,12 +100,11 @@ pub(crate) struct Desks {
 }
 
 resume!([] Desks {
-    values: [lengths, transfers, order, exclusion, page_waits, registers, desks, buses, turns, parts],
+    values: [exclusion, page_waits, registers, desks, buses, turns, parts],
     parts: [],
     lists: [],
     made: [
-        places, any_cached, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer,
-        command, hold, read, program, erase, suspension, pages
+        places, any_cached, waits, arbitration, ties, times, hold, read, program, erase, suspension, pages
     ],
 });
 
@@ -125,9 +116,6 @@ impl Desks {
         let program = device.page_program().saturating_sub(device.page_program_min());
         let transfer = device.page_transfer().saturating_sub(device.page_transfer_min());
         let mut desks = Desks {
-            lengths: Gauge::default(),
-            transfers: Gauge::default(),
-            order: Gauge::default(),
             exclusion: Gauge::default(),
             page_waits: Gauge::default(),
             registers: plan.per_chip(RegisterDesk::default()),
@@ -139,18 +127,20 @@ impl Desks {
             arbitration: Arbitration::Fifo,
             ties: Some(TieBreaker::default()),
             turns: plan.per_channel(Turns::default()),
-            chips_per_channel: device.chips_per_channel(),
-            sensing: Length::within(timing.sensing(), read),
-            programming: Length {
-                // Where the transfer is a part of the page's time, a short one leaves more of it.
-                max: match plan.promise() {
-                    Promise::Utilization => timing.programming().saturating_add(transfer),
-                    Promise::Certified(_) => timing.programming(),
+            times: PartLengths {
+                ways: device.chips_per_channel(),
+                sensing: Length::within(timing.sensing(), read),
+                programming: Length {
+                    // A short transfer that is a part of the page's time leaves more of it.
+                    max: match plan.promise() {
+                        Promise::Utilization => timing.programming().saturating_add(transfer),
+                        Promise::Certified(_) => timing.programming(),
+                    },
+                    ..Length::within(timing.programming(), program)
                 },
-                ..Length::within(timing.programming(), program)
+                transfer: Length::within(timing.transfer(), transfer),
+                command: timing.command(),
             },
-            transfer: Length::within(timing.transfer(), transfer),
-            command: timing.command(),
             hold: device.bus_hold(),
             read: Length::within(device.page_read(), read),
             program: Length::within(device.page_program(), program),
@@ -188,27 +178,27 @@ impl Desks {
     }
 
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation) {
-        if self.is_cached(operation.chip) && self.in_registers(operation) {
+    pub(crate) fn operation(&mut self, operation: &Operation, gauges: &mut Gauges) {
+        if self.is_cached(operation.chip) && self.in_registers(operation, gauges) {
             return;
         }
         let moves = self.moves(operation);
         if self.desks[operation.chip].to_come != ToCome::Nothing {
-            self.lacks_transfer(operation.chip);
+            self.lacks_transfer(operation.chip, gauges);
         }
-        if !moves && self.command == Span::ZERO {
+        if !moves && self.times.command == Span::ZERO {
             let took = operation.end.since(operation.start);
             let off = if operation.action == Action::Erase && self.suspension.is_some() {
                 self.off_with_parts(operation.chip, took)
             } else {
                 self.inside(operation.action).off(took)
             };
-            self.lengths.note(0, off, || Place::from(operation));
+            gauges[Assumption::OperationLengths].note(0, off, || Place::from(operation));
             return;
         }
         let program = operation.action == Action::Program;
         // Programs inside a chip have their command with the read before.
-        let commands = self.command > Span::ZERO && (moves || !program);
+        let commands = self.times.command > Span::ZERO && (moves || !program);
         let to_come = match moves {
             _ if self.waits == Waits::Worst => ToCome::Nothing,
             _ if commands && !program => ToCome::Command,
@@ -217,14 +207,14 @@ impl Desks {
         };
         if to_come != ToCome::Nothing {
             let Operation { start, end, job, kind, cluster, action, .. } = *operation;
-            let sensed = start.saturating_add(self.sensing.min);
+            let sensed = start.saturating_add(self.times.sensing.min);
             let wanted = if to_come == ToCome::Page && !program { sensed } else { start };
             self.desks[operation.chip] = Desk { start, end, job, kind, cluster, action, moves, wanted, to_come };
             return;
         }
         let took = operation.end.since(operation.start);
         let others = self.places.as_ref().map_or(Span::ZERO, |places| places[operation.chip].others);
-        let begun = if commands { self.command.saturating_add(others) } else { Span::ZERO };
+        let begun = if commands { self.times.command.saturating_add(others) } else { Span::ZERO };
         let off = if moves {
             let alone = if program { self.pages.1 } else { self.pages.0 };
             let place = self.places.as_ref().map(|places| &places[operation.chip]);
@@ -245,7 +235,7 @@ impl Desks {
         } else {
             self.inside(operation.action).off(took.saturating_sub(begun))
         };
-        self.lengths.note(0, off, || Place::from(operation));
+        gauges[Assumption::OperationLengths].note(0, off, || Place::from(operation));
     }
 
     #[inline(always)]
@@ -259,57 +249,58 @@ impl Desks {
 
     /// The last operation of a chip moved no page.
     #[cold]
-    fn lacks_transfer(&mut self, chip: ChipId) {
+    fn lacks_transfer(&mut self, chip: ChipId, gauges: &mut Gauges) {
         let desk = &mut self.desks[chip];
         desk.to_come = ToCome::Nothing;
-        let Desk { start, job, cluster, .. } = *desk;
-        self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
+        gauges[Assumption::Transfers].note(0, 1, || desk.place(chip));
     }
 
     #[inline]
-    pub(crate) fn transfer(&mut self, transfer: &Transfer) {
+    pub(crate) fn transfer(&mut self, transfer: &Transfer, gauges: &mut Gauges) {
         let place = || Place::from(transfer);
-        let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
+        let channel = ChannelId(transfer.chip.0 / self.times.ways);
         if self.is_cached(transfer.chip) && self.desks[transfer.chip].to_come == ToCome::Nothing {
-            return self.moves_from_registers(transfer, channel);
+            return self.moves_from_registers(transfer, channel, gauges);
         }
         let desk = &mut self.desks[transfer.chip];
         let is_valid = desk.to_come != ToCome::Nothing && desk.has(transfer, channel);
-        self.transfers.note(0, u64::from(!is_valid), place);
+        gauges[Assumption::Transfers].note(0, u64::from(!is_valid), place);
         if !is_valid {
             return;
         }
         let desk = &mut self.desks[transfer.chip];
         let (behind, wanted) = (desk.end.since(transfer.end), desk.wanted);
-        let command = Length::within(self.command, Span::ZERO);
+        let command = Length::within(self.times.command, Span::ZERO);
         // How long it is on the bus, and how far off what comes behind it is.
         let (length, rest) = match (desk.to_come, desk.action, desk.moves) {
             (ToCome::Command, Action::Read, true) => (command, 0),
             (ToCome::Command, Action::Read, false) => (command, self.read.off(behind)),
             (ToCome::Command, ..) => (command, self.erase.off(behind)),
-            (_, Action::Program, _) => (self.transfer + self.command, self.programming.off(behind)),
-            _ => (self.transfer, behind.as_ns()),
+            (_, Action::Program, _) => (self.times.transfer + self.times.command, self.times.programming.off(behind)),
+            _ => (self.times.transfer, behind.as_ns()),
         };
         desk.to_come = match (desk.to_come, desk.moves) {
             (ToCome::Command, true) => ToCome::Page,
             _ => ToCome::Nothing,
         };
-        desk.wanted = transfer.end.saturating_add(self.sensing.min);
+        desk.wanted = transfer.end.saturating_add(self.times.sensing.min);
         let early = wanted.since(transfer.start).as_ns();
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
-        self.lengths.note(0, off, place);
-        self.takes_bus(transfer, channel, wanted);
+        gauges[Assumption::OperationLengths].note(0, off, place);
+        self.takes_bus(transfer, channel, wanted, &mut gauges[Assumption::BusOrder]);
     }
 
     /// A copy that only lets time pass.
-    pub(crate) fn padding(&mut self, padding: &Padding) {
+    pub(crate) fn padding(&mut self, padding: &Padding, gauges: &mut Gauges) {
         let took = padding.end.since(padding.start);
         if self.is_cached(padding.chip) {
-            self.pads_with_registers(padding);
+            self.pads_with_registers(padding, gauges);
         }
         let place = self.places.as_ref().map(|places| &places[padding.chip]);
         let bus = match (place, self.waits) {
-            (Some(place), Waits::Worst) if place.stripe => Some(place.others).filter(|_| self.command > Span::ZERO),
+            (Some(place), Waits::Worst) if place.stripe => {
+                Some(place.others).filter(|_| self.times.command > Span::ZERO)
+            }
             (Some(place), Waits::Actual) if place.stripe => None,
             (Some(_), Waits::Actual) => Some(Span::ZERO),
             (Some(place), Waits::Worst) => Some(place.slowest),
@@ -321,7 +312,7 @@ impl Desks {
             (Step::Copyback, _) => {
                 let both = self.read.max.saturating_add(self.program.max);
                 let both = Length { min: self.read.min.saturating_add(self.program.min), max: both };
-                both + self.command.saturating_add(bus.unwrap_or(Span::ZERO))
+                both + self.times.command.saturating_add(bus.unwrap_or(Span::ZERO))
             }
             (Step::Read, Some(_)) => self.pages.0,
             (Step::Program, Some(wait)) => self.pages.1 + wait,
@@ -329,7 +320,7 @@ impl Desks {
         let off = match (padding.step, bus, place) {
             // As if one channel had `beside` more pages.
             (Step::Read, Some(slowest), Some(place)) => {
-                let asks = if self.command > Span::ZERO { 2 } else { 1 };
+                let asks = if self.times.command > Span::ZERO { 2 } else { 1 };
                 let wait = |beside: u32| match self.waits {
                     Waits::Actual => times(self.hold, beside.into()),
                     Waits::Worst => place.foreign.saturating_add(times(self.hold, beside.into())).min(slowest),
@@ -339,24 +330,14 @@ impl Desks {
             }
             _ => expected.off(took),
         };
-        self.lengths.note(0, off, || Place {
-            at: padding.start,
-            job: Some(padding.job),
-            cluster: Some(padding.cluster),
-            chip: Some(padding.chip),
-        });
+        gauges[Assumption::OperationLengths].note(0, off, || Place::from(padding));
     }
 
     /// The run is over: every operation has had its transfer.
-    pub(crate) fn finish(&mut self) {
-        self.registers_at_the_end();
+    pub(crate) fn finish(&mut self, gauges: &mut Gauges) {
+        self.registers_at_the_end(gauges);
         for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {
-            self.transfers.note(0, 1, || Place {
-                at: desk.start,
-                job: Some(desk.job),
-                cluster: Some(desk.cluster),
-                chip: Some(chip),
-            });
+            gauges[Assumption::Transfers].note(0, 1, || desk.place(chip));
         }
     }
 }

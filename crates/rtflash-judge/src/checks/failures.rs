@@ -8,7 +8,8 @@ use rtflash_plan::Plan;
 use rtflash_trace::{Action, Failed, JobId, Kind, NONE, Operation};
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Gauge;
+use crate::Assumption;
+use crate::gauge::Gauges;
 use crate::place::Place;
 use crate::shadow::pages::FailedPage;
 
@@ -52,7 +53,6 @@ enum OverwrittenState {
 /// against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FailedBlocks {
-    pub(crate) gauge: Gauge,
     /// N_s and ζ.
     stated: (u32, u32),
     chips: PerId<ChipId, ChipFailures>,
@@ -69,7 +69,6 @@ impl FailedBlocks {
     pub(crate) fn new(plan: &Plan) -> FailedBlocks {
         let device = plan.device();
         FailedBlocks {
-            gauge: Gauge::default(),
             stated: (device.spare_blocks(), device.program_failures()),
             chips: plan.per_chip(ChipFailures::default()),
             to_repeat: BTreeMap::new(),
@@ -92,6 +91,7 @@ impl FailedBlocks {
         processor: usize,
         busy_since: Instant,
         page: Option<FailedPage>,
+        gauges: &mut Gauges,
     ) -> Vec<JobId> {
         let of = &mut self.chips[failed.chip];
         of.blocks = of.blocks.saturating_add(1);
@@ -101,9 +101,9 @@ impl FailedBlocks {
         }
         let (spare, programs) = self.stated;
         let beyond = of.blocks > spare || failed.page != NONE && of.programs > programs;
-        let Failed { at, job, cluster, chip, .. } = *failed;
-        let place = || Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
-        self.gauge.note(0, u64::from(beyond), place);
+        let Failed { at, job, .. } = *failed;
+        let place = || Place::from(failed);
+        gauges[Assumption::Failures].note(0, u64::from(beyond), place);
         let Some(page) = page else { return Vec::new() };
         if !page.is_current {
             return self.overwritten_failed(processor, at, page, job);
@@ -111,7 +111,7 @@ impl FailedBlocks {
         let of = self.to_repeat.entry(processor).or_insert(PagesToRepeat { at, lpns: Vec::new() });
         if of.at != at {
             // What failed before has not been repeated at once.
-            self.gauge.note(0, 1, place);
+            gauges[Assumption::Failures].note(0, 1, place);
             *of = PagesToRepeat { at, lpns: Vec::new() };
         }
         of.lpns.push(page.lpn);
@@ -158,10 +158,10 @@ impl FailedBlocks {
     }
 
     /// The run has ended: what had failed before has been repeated.
-    pub(crate) fn finish(&mut self, duration: Instant) {
+    pub(crate) fn finish(&self, duration: Instant, gauges: &mut Gauges) {
         for (processor, of) in &self.to_repeat {
             let is_left = of.at < duration && !self.starved.contains(processor);
-            self.gauge.note(0, u64::from(is_left), || Place { at: of.at, ..Place::default() });
+            gauges[Assumption::Failures].note(0, u64::from(is_left), || Place::in_cluster(of.at, None));
         }
     }
 
@@ -182,14 +182,16 @@ impl FailedBlocks {
     /// An operation of a processor: whether it programs a page once more, or begins to. A copy
     /// inside a chip (of a `stripe`) begins with its read.
     #[inline(always)]
-    pub(crate) fn is_repeated(&mut self, operation: &Operation, processor: usize, stripe: bool) -> bool {
+    pub(crate) fn is_repeated(
+        &mut self,
+        operation: &Operation,
+        processor: usize,
+        stripe: bool,
+        gauges: &mut Gauges,
+    ) -> bool {
         if self.to_repeat.is_empty() && self.repeating.is_empty() {
             return false;
         }
-        self.find_repeated(operation, processor, stripe)
-    }
-
-    fn find_repeated(&mut self, operation: &Operation, processor: usize, stripe: bool) -> bool {
         let is_copy = stripe && operation.kind == Kind::Gc;
         // The program of a copy is behind its read.
         if let Some(&begun) = self.repeating.get(&processor) {
@@ -205,7 +207,7 @@ impl FailedBlocks {
         let begins = if is_copy { Action::Read } else { Action::Program };
         let found = of.lpns.iter().position(|&lpn| lpn == operation.lpn).filter(|_| operation.action == begins);
         let is_valid = found.is_some() && of.at == operation.start;
-        self.gauge.note(0, u64::from(!is_valid), || Place::from(operation));
+        gauges[Assumption::Failures].note(0, u64::from(!is_valid), || Place::from(operation));
         let Some(found) = found else { return false };
         of.lpns.swap_remove(found);
         for with in self.overwritten.iter_mut().filter(|with| (with.processor, with.lpn) == (processor, operation.lpn))

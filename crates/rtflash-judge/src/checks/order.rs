@@ -7,7 +7,8 @@ use rtflash_plan::Plan;
 use rtflash_trace::{Action, JobId, Kind, Moved, Operation, Padding};
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Gauge;
+use crate::Assumption;
+use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
@@ -16,7 +17,6 @@ use crate::shadow::jobs::Pending;
 /// cannot go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SerialEdf {
-    pub(crate) gauge: Gauge,
     clusters: PerId<ClusterId, PendingQueue>,
 }
 
@@ -29,7 +29,7 @@ struct PendingQueue {
 
 impl SerialEdf {
     pub(crate) fn new(plan: &Plan) -> Self {
-        SerialEdf { gauge: Gauge::default(), clusters: plan.per_cluster(PendingQueue::default()) }
+        SerialEdf { clusters: plan.per_cluster(PendingQueue::default()) }
     }
 
     fn queue(&mut self, pending: &Pending) -> Option<&mut PendingQueue> {
@@ -52,22 +52,34 @@ impl SerialEdf {
     }
 
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending, gauge: &mut Gauge) {
         let queue = &mut self.clusters[operation.cluster];
         if queue.right == Some(operation.job) {
             return;
         }
         let first = queue.pending.first().map_or(u64::MAX, |&(deadline, _)| deadline);
         let late = pending.deadline().saturating_sub(first);
-        self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), || Place {
-            at: operation.start,
-            job: Some(operation.job),
-            cluster: Some(operation.cluster),
-            chip: Some(operation.chip),
-        });
+        gauge.note(0, late.min(i64::MAX.unsigned_abs()), || Place::from(operation));
         if late == 0 {
             queue.right = Some(operation.job);
         }
+    }
+}
+
+/// Since when something has been busy without a break, and until when.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct BusyTime {
+    since: Instant,
+    until: Instant,
+}
+
+impl BusyTime {
+    /// It is busy over [start, end).
+    fn works(&mut self, start: Instant, end: Instant) {
+        if start > self.until {
+            self.since = start;
+        }
+        self.until = end.max(self.until);
     }
 }
 
@@ -75,43 +87,37 @@ impl SerialEdf {
 /// it did not, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SerialIdling {
-    pub(crate) gauge: Gauge,
-    /// For each cluster, since when it has been busy without a break, and until when.
-    busy: PerId<ClusterId, (Instant, Instant)>,
+    busy: PerId<ClusterId, BusyTime>,
 }
 
 impl SerialIdling {
     pub(crate) fn new(plan: &Plan) -> Self {
-        SerialIdling { gauge: Gauge::default(), busy: plan.per_cluster((Instant::START, Instant::START)) }
+        SerialIdling { busy: plan.per_cluster(BusyTime::default()) }
     }
 
-    /// The cluster is busy over [start, end).
+    /// The cluster is busy over [start, end), with a job.
     #[inline]
-    pub(crate) fn works(&mut self, cluster: ClusterId, start: Instant, end: Instant) {
-        let (since, until) = &mut self.busy[cluster];
-        if start > *until {
-            *since = start;
-        }
-        *until = end.max(*until);
-    }
-
-    /// A job is served from `at` on, and the cluster is known to be busy with it.
-    #[inline]
-    pub(crate) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
-        let (since, _) = self.busy[cluster];
+    pub(crate) fn serves(
+        &mut self,
+        cluster: ClusterId,
+        start: Instant,
+        end: Instant,
+        pending: &Pending,
+        gauges: &mut Gauges,
+    ) {
+        let busy = &mut self.busy[cluster];
+        busy.works(start, end);
         if !pending.was_starved {
-            self.gauge.note(0, since.since(pending.release.at).as_ns(), || pending.place(at, None));
+            let idle = busy.since.since(pending.release.at);
+            gauges[Assumption::WorkConserving].note(0, idle.as_ns(), || pending.place(start, None));
         }
     }
 
     /// The run is over, and a job is pending.
-    pub(crate) fn end(&mut self, duration: Instant, pending: &Pending) {
+    pub(crate) fn end(&self, duration: Instant, pending: &Pending, gauges: &mut Gauges) {
         let Some(cluster) = pending.release.cluster else { return };
-        let (_, until) = self.busy[cluster];
-        if !pending.was_starved {
-            let idle = duration.since(until.max(pending.release.at));
-            self.gauge.note(0, idle.as_ns(), || pending.place(duration, None));
-        }
+        let idle = duration.since(self.busy[cluster].until.max(pending.release.at));
+        gauges[Assumption::WorkConserving].note(0, idle.as_ns(), || pending.place(duration, None));
     }
 }
 
@@ -122,8 +128,7 @@ struct ChipHistory {
     starts: Vec<(Instant, u64)>,
     /// When its last GC operation ended.
     collected: Instant,
-    /// Since when it has been busy without a break, and until when.
-    busy: (Instant, Instant),
+    busy: BusyTime,
     /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of
     /// those that are not remembered any more, the latest.
     moved: Vec<(JobId, Lpn, Instant)>,
@@ -134,8 +139,6 @@ struct ChipHistory {
 /// later deadline may have started there, nor may the chip have been idle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ParallelEdf {
-    pub(crate) gauge: Gauge,
-    pub(crate) idling: Gauge,
     chips: PerId<ChipId, ChipHistory>,
     /// For each cluster, when each logical page was last programmed, in nanoseconds: before that
     /// was over, its read had no business on the chip.
@@ -157,8 +160,6 @@ impl ParallelEdf {
             PerId::filled(0, pages)
         };
         ParallelEdf {
-            gauge: Gauge::default(),
-            idling: Gauge::default(),
             chips: plan.per_chip(ChipHistory::default()),
             programmed: plan.clusters().enumerate().map(programmed).collect(),
             erased: plan.per_cluster(Instant::START),
@@ -181,20 +182,20 @@ impl ParallelEdf {
     /// A chip is busy with a copy that only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding) {
         let chip = &mut self.chips[padding.chip];
-        chip.works(padding.start, padding.end);
+        chip.busy.works(padding.start, padding.end);
         chip.collected = padding.end;
     }
 
     /// The run is over, and a job is pending in the cluster of these chips: they should not all
     /// have idled.
-    pub(crate) fn end(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
-        let busy = chips.iter().map(|&chip| self.chips[chip].busy.1).max();
+    pub(crate) fn end(&self, chips: &[ChipId], duration: Instant, pending: &Pending, gauges: &mut Gauges) {
+        let busy = chips.iter().map(|&chip| self.chips[chip].busy.until).max();
         let since = busy.expect("a cluster has chips").max(pending.release.at);
-        self.idling.note(0, duration.since(since).as_ns(), || pending.place(duration, None));
+        gauges[Assumption::WorkConserving].note(0, duration.since(since).as_ns(), || pending.place(duration, None));
     }
 
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending, gauges: &mut Gauges) {
         let chip = &mut self.chips[operation.chip];
         let waited_since = if operation.kind == Kind::Gc {
             pending.release.at.max(chip.collected).max(self.erased[operation.cluster])
@@ -208,7 +209,7 @@ impl ParallelEdf {
                 _ => chip.has_come(operation).map_or(begun, |came| begun.max(came)),
             }
         };
-        chip.works(operation.start, operation.end);
+        chip.busy.works(operation.start, operation.end);
         if operation.kind == Kind::Gc {
             chip.collected = operation.end;
             if operation.action == Action::Erase {
@@ -218,12 +219,7 @@ impl ParallelEdf {
         }
         let deadline = pending.deadline();
         if !pending.was_starved {
-            let at = || Place {
-                at: operation.start,
-                job: Some(operation.job),
-                cluster: Some(operation.cluster),
-                chip: Some(operation.chip),
-            };
+            let place = || Place::from(operation);
             let late = match chip.starts.last() {
                 Some(&(last, _)) if last >= waited_since => {
                     let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
@@ -232,8 +228,8 @@ impl ParallelEdf {
                 }
                 _ => 0,
             };
-            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
-            self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
+            gauges[Assumption::EdfOrder].note(0, late.min(i64::MAX.unsigned_abs()), place);
+            gauges[Assumption::WorkConserving].note(0, chip.busy.since.since(waited_since).as_ns(), place);
         }
         while chip.starts.last().is_some_and(|&(_, earlier)| earlier <= deadline) {
             chip.starts.pop();
@@ -269,51 +265,5 @@ impl ChipHistory {
         let found = self.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
         let came = found.map_or(self.forgotten, |&(_, _, at)| at);
         (came != Instant::START).then(|| came.saturating_add(Span::NANOSECOND))
-    }
-
-    fn works(&mut self, start: Instant, end: Instant) {
-        if start > self.busy.1 {
-            self.busy.0 = start;
-        }
-        self.busy.1 = end.max(self.busy.1);
-    }
-}
-
-/// What is under way in each cluster (serial) or on each chip (parallel), to find who is blocked by
-/// it.
-///
-/// Read field by field, too: as a whole, what has just been written field by field has to wait for
-/// all earlier writes.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct UnderWay {
-    places: Vec<Started>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Started {
-    start: Instant,
-    end: Instant,
-    deadline: u64,
-}
-
-impl UnderWay {
-    pub(crate) fn new(places: u32) -> Self {
-        UnderWay { places: (0..places).map(|_| Started::default()).collect() }
-    }
-
-    /// An operation of a job with this deadline has begun.
-    #[inline(always)]
-    pub(crate) fn begins(&mut self, place: usize, start: Instant, end: Instant, deadline: u64) {
-        let of = &mut self.places[place];
-        of.start = start;
-        of.end = end;
-        of.deadline = deadline;
-    }
-
-    /// For how long the operation under way blocks a job released at `at`; `None` where it has an
-    /// earlier deadline, or is over.
-    pub(crate) fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
-        let of = &self.places[place];
-        (of.deadline > deadline && of.start < at && at < of.end).then(|| of.end.since(at))
     }
 }

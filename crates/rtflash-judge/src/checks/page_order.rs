@@ -1,6 +1,6 @@
 //! The order of pages in a block.
 
-use rtflash_plan::{BlockId, Plan};
+use rtflash_plan::{BlockId, ColumnId, Plan};
 use rtflash_trace::{Action, NONE, Operation};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,6 @@ const RETIRED: u32 = NONE - 1;
 /// block that has failed: pages out of order, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PageOrder {
-    pub(crate) gauge: Gauge,
     blocks: usize,
     pages: u32,
     /// The next page of each block of each chip; `NONE` where it is not known yet.
@@ -25,17 +24,15 @@ impl PageOrder {
     /// For the chips of `chips` positions.
     pub(crate) fn new(plan: &Plan, chips: usize) -> Self {
         let blocks = BlockId(plan.device().blocks_per_chip()).index();
-        PageOrder {
-            gauge: Gauge::default(),
-            blocks,
-            pages: plan.device().pages_per_block(),
-            next: vec![NONE; chips * blocks],
-        }
+        PageOrder { blocks, pages: plan.device().pages_per_block(), next: vec![NONE; chips * blocks] }
     }
 
-    /// A block of a chip is known to have this number of pages `programmed`.
-    pub(crate) fn starts(&mut self, chip: usize, block: BlockId, programmed: u32) {
-        self.next[chip * self.blocks + block.index()] = programmed;
+    /// Pages of a block of `wide` chips, from this one on, are `programmed` row by row.
+    pub(crate) fn starts(&mut self, first: usize, wide: u32, block: BlockId, programmed: u32) {
+        for column in ColumnId::first(wide) {
+            let rows = (programmed + wide - 1 - column.0) / wide;
+            self.next[(first + column.index()) * self.blocks + block.index()] = rows;
+        }
     }
 
     pub(crate) fn retires(&mut self, chip: usize, block: BlockId) {
@@ -48,7 +45,7 @@ impl PageOrder {
     }
 
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation, chip: usize) {
+    pub(crate) fn operation(&mut self, operation: &Operation, chip: usize, gauge: &mut Gauge) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
             Action::Read | Action::ErasePart => return,
@@ -63,6 +60,6 @@ impl PageOrder {
         if *next != RETIRED {
             *next = operation.page + 1;
         }
-        self.gauge.note(0, u64::from(!is_valid), || Place::from(operation));
+        gauge.note(0, u64::from(!is_valid), || Place::from(operation));
     }
 }

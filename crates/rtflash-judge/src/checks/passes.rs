@@ -2,14 +2,15 @@
 //! take, what they copy, what they cost.
 
 use rtflash_model::{ClusterId, Instant, Lpn, PerId};
-use rtflash_plan::{BlockId, ColumnId, Dispatch, Plan, SourceId, Victims};
+use rtflash_plan::{BlockId, ColumnId, Dispatch, Plan, SourceId};
 use rtflash_trace::{Action, Kind, LeftOut, NO_LPN, NONE, Operation, Padding, Selection, Step};
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Gauge;
+use crate::gauge::Gauges;
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 use crate::shadow::pages::Mapping;
+use crate::{Assumption, WatchedChip};
 
 /// What a chip has done for the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -46,14 +47,10 @@ struct ClusterPass {
     chips: u32,
 }
 
-/// What garbage collection is judged by.
+/// What garbage collection is judged by: passes within C^g, the valid pages of a victim within ⌈λP⌉
+/// when it is erased, and what each pass does.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Passes {
-    /// A pass within C^g.
-    pub(crate) cost: Gauge,
-    /// The valid pages of a victim within ⌈λP⌉, when it is erased.
-    pub(crate) victims: Gauge,
-    pub(crate) gc: Collecting,
     chips: Vec<WatchedChipPass>,
     clusters: PerId<ClusterId, ClusterPass>,
     /// Whether each source's last pass was left out, and that of each cluster's server.
@@ -63,41 +60,26 @@ pub(crate) struct Passes {
     parallel: bool,
     bound: u64,
     pass: u64,
-    worst: bool,
+    pub(crate) worst: bool,
 }
 
-/// The gauges of garbage collection, with and without certificates.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Collecting {
-    /// Valid pages of a victim against the fewest that a closed block has.
-    pub(crate) choice: Gauge,
-    /// What is done for passes that copies, reads and victims do not account for, against zero.
-    pub(crate) copies: Gauge,
-    /// Passes that begin, or are left out, where they should not, against zero.
-    pub(crate) left_out: Gauge,
-    /// Copies that a pass lacks with worst victims; padding without.
-    pub(crate) padding: Gauge,
+/// A job of garbage collection is complete: it has done its pass or left it out.
+pub(crate) fn complete(at: Instant, pending: &Pending, gauges: &mut Gauges) {
+    let neither = !pending.erased && pending.left_out.is_none();
+    gauges[Assumption::GcLeftOut].note(0, u64::from(neither), || pending.place(at, None));
 }
 
-impl Collecting {
-    /// A job of garbage collection is complete: it has done its pass or left it out.
-    pub(crate) fn complete(&mut self, at: Instant, pending: &Pending) {
-        let neither = !pending.erased && pending.left_out.is_none();
-        self.left_out.note(0, u64::from(neither), || pending.place(at, None));
-    }
-
-    /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
-    /// where `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart,
-    /// because of what else happens at the instant.
-    pub(crate) fn chosen(&mut self, selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32) {
-        let at = || Place::from(selection);
-        let tie = off == 0 && valid == fewest && lowest != selection.block;
-        let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
-        self.choice.note(u64::from(fewest) + u64::from(off), observed.into(), at);
-        // What the record says of its victim.
-        let claimed = selection.valid > valid || selection.valid.saturating_add(off) < valid;
-        self.copies.note(0, u64::from(claimed), at);
-    }
+/// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already), where
+/// `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart, because
+/// of what else happens at the instant.
+pub(crate) fn chosen(selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32, gauges: &mut Gauges) {
+    let place = || Place::from(selection);
+    let tie = off == 0 && valid == fewest && lowest != selection.block;
+    let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
+    gauges[Assumption::VictimChoice].note(u64::from(fewest) + u64::from(off), observed.into(), place);
+    // What the record says of its victim.
+    let claimed = selection.valid > valid || selection.valid.saturating_add(off) < valid;
+    gauges[Assumption::Copies].note(0, u64::from(claimed), place);
 }
 
 impl Passes {
@@ -111,9 +93,6 @@ impl Passes {
             ..ClusterPass::default()
         });
         Passes {
-            cost: Gauge::default(),
-            victims: Gauge::default(),
-            gc: Collecting::default(),
             chips: vec![IDLE; chips],
             clusters: clusters.collect(),
             left_out: plan.per_source(false),
@@ -123,10 +102,6 @@ impl Passes {
             pass: device.gc_pass().as_ns(),
             worst: false,
         }
-    }
-
-    pub(crate) fn setup(&mut self, victims: Victims) {
-        self.worst = victims == Victims::Worst;
     }
 
     /// Whether a job's source has left out its last pass.
@@ -145,25 +120,24 @@ impl Passes {
         of.reserve.saturating_add(of.reclaimed.saturating_mul(of.left_out + 1))
     }
 
-    /// A victim is chosen on a chip, `chip` among all that are watched.
+    /// A victim is chosen on a chip.
     pub(crate) fn selected(
         &mut self,
         selection: &Selection,
-        position: ColumnId,
-        chip: usize,
+        at: WatchedChip,
         pending: &Pending,
         map: &mut Mapping,
+        gauges: &mut Gauges,
     ) {
         let cluster = selection.cluster;
         let chips = self.clusters[cluster].chips;
         let off = if self.parallel { chips } else { 0 };
-        let at = || Place::from(selection);
-        let first = chip - position.index();
-        let begins = self.chips[first..].iter().zip(0..chips).all(|(of, _)| of.victim.is_none());
+        let place = || Place::from(selection);
+        let begins = self.chips[at.first()..].iter().zip(0..chips).all(|(of, _)| of.victim.is_none());
         if selection.forced {
             // A job that is not real-time collects for itself when it finds no page.
             let is_valid = pending.release.kind == Kind::Server && pending.starved;
-            self.gc.left_out.note(0, u64::from(!is_valid), at);
+            gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), place);
         }
         if begins {
             let of = &mut self.clusters[cluster];
@@ -171,32 +145,39 @@ impl Passes {
         }
         if begins && !selection.forced {
             let threshold = self.threshold(cluster, pending);
-            if let Some(free) = map.free(cluster, position, chip, selection.at) {
+            if let Some(free) = map.free(at, selection.at) {
                 let needless = free.saturating_sub(off.into()) > threshold;
-                self.gc.left_out.note(0, u64::from(needless), at);
+                gauges[Assumption::GcLeftOut].note(0, u64::from(needless), place);
             }
         }
-        if let Some((fewest, lowest, _)) = map.fewest(cluster, position, chip) {
-            let closed = map.take(cluster, position, chip, selection.block);
+        if let Some((fewest, lowest, _)) = map.fewest(at) {
+            let closed = map.take(at, selection.block);
             // Under parallel dispatch the page that closes a block may be begun at the same
             // instant.
-            let closing = || map.about_to_close(cluster, position, chip, selection.block).filter(|_| off > 0);
+            let closing = || map.about_to_close(at, selection.block).filter(|_| off > 0);
             let valid = closed.or_else(closing).unwrap_or(NONE);
-            self.gc.chosen(selection, fewest, lowest, valid, off);
+            chosen(selection, fewest, lowest, valid, off, gauges);
         }
-        let of = &mut self.chips[chip];
-        self.gc.copies.note(0, u64::from(of.victim.is_some()), at);
+        let of = &mut self.chips[at.watched];
+        gauges[Assumption::Copies].note(0, u64::from(of.victim.is_some()), place);
         *of = WatchedChipPass { victim: Some(selection.block), ..IDLE };
     }
 
     /// A pass is left out.
-    pub(crate) fn left_out(&mut self, left_out: &LeftOut, first: usize, pending: &Pending, map: &mut Mapping) {
+    pub(crate) fn left_out(
+        &mut self,
+        left_out: &LeftOut,
+        at: WatchedChip,
+        pending: &Pending,
+        map: &mut Mapping,
+        gauges: &mut Gauges,
+    ) {
         let cluster = left_out.cluster;
         let threshold = self.threshold(cluster, pending);
         let chips = self.clusters[cluster].chips;
         let off = if self.parallel { u64::from(chips) } else { 0 };
         let mut is_valid = true;
-        if let Some(free) = map.free(cluster, ColumnId(0), first, left_out.at) {
+        if let Some(free) = map.free(at, left_out.at) {
             is_valid &= left_out.free <= free && left_out.free.saturating_add(off) >= free;
         }
         if left_out.free > threshold {
@@ -205,17 +186,17 @@ impl Passes {
         } else {
             // There was nothing to collect.
             let closed = |position: ColumnId| {
-                let fewest = map.fewest(cluster, position, first + position.index());
-                fewest.is_some_and(|(fewest, ..)| fewest != NONE)
+                let chip = WatchedChip { position, watched: at.first() + position.index(), ..at };
+                map.fewest(chip).is_some_and(|(fewest, ..)| fewest != NONE)
             };
             is_valid &= !ColumnId::first(chips).any(closed);
         }
-        self.gc.left_out.note(0, u64::from(!is_valid), || Place::from(left_out));
+        gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), || Place::from(left_out));
     }
 
     /// A copy only lets time pass.
-    pub(crate) fn padding(&mut self, padding: &Padding, chip: usize) {
-        self.gc.padding.note(0, u64::from(!self.worst), || Place::from(padding));
+    pub(crate) fn padding(&mut self, padding: &Padding, chip: usize, gauges: &mut Gauges) {
+        gauges[Assumption::Padding].note(0, u64::from(!self.worst), || Place::from(padding));
         let (of, cluster) = (&mut self.chips[chip], &mut self.clusters[padding.cluster]);
         of.time = of.time.saturating_add(padding.end.since(padding.start).as_ns());
         if padding.step == Step::Read {
@@ -224,19 +205,19 @@ impl Passes {
         }
     }
 
-    /// A GC operation on a chip, `chip` among all that are watched, at `position` in its cluster.
+    /// A GC operation on a chip.
     #[inline(always)]
     pub(crate) fn operation(
         &mut self,
         operation: &Operation,
-        position: ColumnId,
-        chip: usize,
+        at: WatchedChip,
         pending: &Pending,
         map: &Mapping,
+        gauges: &mut Gauges,
     ) {
-        let work = &mut self.chips[chip];
+        let (work, position) = (&mut self.chips[at.watched], at.position);
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
-        let at = || pending.place(operation.start, Some(operation.chip));
+        let place = || pending.place(operation.start, Some(operation.chip));
         // What was read and is still where it was has to be programmed before anything else.
         let dropped = |held: (Lpn, u32)| held.0 != NO_LPN && map.is_at(operation.cluster, held.0, held.1);
         let is_valid = match operation.action {
@@ -261,17 +242,18 @@ impl Passes {
             }
             Action::Erase => {
                 let WatchedChipPass { time, victim, valid, reads, held, .. } = std::mem::replace(work, IDLE);
-                self.cost.note(self.pass, time, at);
-                self.victims.note(self.bound, if victim == Some(operation.block) { valid } else { 0 }, at);
+                gauges[Assumption::GcCost].note(self.pass, time, place);
+                let valid = if victim == Some(operation.block) { valid } else { 0 };
+                gauges[Assumption::VictimBound].note(self.bound, valid, place);
                 if self.worst {
                     let copies = if self.parallel { reads } else { self.clusters[operation.cluster].steps };
-                    self.gc.padding.note(0, self.bound.saturating_sub(copies), at);
+                    gauges[Assumption::Padding].note(0, self.bound.saturating_sub(copies), place);
                 }
                 victim == Some(operation.block) && !dropped(held)
             }
             Action::ErasePart => false,
         };
-        self.gc.copies.note(0, u64::from(!is_valid), at);
+        gauges[Assumption::Copies].note(0, u64::from(!is_valid), place);
     }
 }
 
@@ -302,7 +284,8 @@ mod tests {
             passes.clusters[cluster].left_out = 1;
             let chip = plan.clusters()[cluster].chips[0];
             let selection = Selection { at, job, cluster, chip, block: BlockId(3), valid: 0, forced };
-            passes.selected(&selection, ColumnId(0), 0, pending, &mut map);
+            let at = WatchedChip { cluster, ..WatchedChip::default() };
+            passes.selected(&selection, at, pending, &mut map, &mut Gauges::default());
             assert_eq!(passes.left_out_by_server[cluster], forced);
             assert_eq!(passes.clusters[cluster].left_out, u64::from(forced));
         }

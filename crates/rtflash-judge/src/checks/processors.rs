@@ -1,31 +1,38 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
-mod ascending;
-mod end;
-
 use std::collections::VecDeque;
 
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
-use rtflash_plan::{Certified, ChannelId, Plan};
+use rtflash_plan::{Certified, Plan};
 use rtflash_trace::{Action, JobId, Kind, Operation};
 use serde::{Deserialize, Serialize};
 
-use self::ascending::end_of;
 use super::longest::longest_blocker;
-use super::stretches::{LastStretches, REMEMBERED, Stretch};
-use crate::gauge::Gauge;
-use crate::place::Place;
+use super::read_waits::{ReadTimes, ReadWaits};
+use crate::Assumption;
+use crate::gauge::{Gauge, Gauges};
 use crate::shadow::jobs::Pending;
+
+/// What a processor was doing over [start, end): a step, or an operation of one.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Stretch {
+    start: Instant,
+    end: Instant,
+    /// The earliest deadline that a page of it was for.
+    deadline: u64,
+    /// Whether it was an erase, or a part of one.
+    erases: bool,
+}
+
+/// Stretches of a processor that are remembered at most.
+const REMEMBERED: usize = 4096;
 
 /// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorLine {
     bounds: Bounds,
     under_way: Option<Stretch>,
-    /// Whether no chip has done anything but users' reads in it, and what the reads waited for
-    /// their buses.
-    only_reads: bool,
-    waits: Vec<ReadWait>,
+    reads: ReadWaits,
     /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
     /// The job that was judged last, if it has waited for nothing: as long as only its own
@@ -40,46 +47,12 @@ struct ProcessorLine {
     /// Until when it was busy, once the run is over.
     over: Option<Instant>,
     /// What it did before, the latest last.
-    before: LastStretches,
+    before: VecDeque<Stretch>,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
-    /// The ends of the last searches of `before` and `latest`: most searches end there again.
-    found: (usize, usize),
-}
-
-/// What a read of a superblock waited for its bus.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct ReadWait {
-    channel: ChannelId,
-    /// Whether it is a pass's.
-    gc: bool,
-    /// What other clusters may make it wait.
-    bound: u64,
-    waited: u64,
-    place: Place,
 }
 
 impl ProcessorLine {
-    /// The step under way is over: what its reads have waited for their buses.
-    fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
-        if let [read] = self.waits[..] {
-            // Nothing is beside it.
-            if read.gc || self.only_reads {
-                gauge.note(read.bound, read.waited, || read.place);
-            }
-            return self.waits.clear();
-        }
-        let hold = times.hold.saturating_mul(times.asks);
-        for read in self.waits.iter().filter(|read| read.gc || self.only_reads) {
-            // Reads of a pass wait for each other, and for nothing else of their cluster.
-            let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
-            let beside = (self.waits.iter().filter(beside).count() as u64).saturating_sub(1);
-            let bound = read.bound.saturating_add(hold.saturating_mul(beside));
-            gauge.note(bound, read.waited, || read.place);
-        }
-        self.waits.clear();
-    }
-
     /// A step begins: whether the last one was suspended though nothing was more urgent, rule P1.
     #[inline(always)]
     fn is_without_reason(&mut self, operation: &Operation) -> bool {
@@ -87,36 +60,13 @@ impl ProcessorLine {
         std::mem::replace(&mut self.suspended, part) == Some(operation.job)
     }
 
-    /// An operation of a superblock: if it is a read, what it waited for its bus. `bound`: what it
-    /// may wait for other clusters; `alone`: what it takes without waiting.
-    #[inline(always)]
-    fn notes_read(&mut self, operation: &Operation, bound: u64, alone: u64, pending: &Pending, plan: &Plan) {
-        let gc = operation.kind == Kind::Gc;
-        self.only_reads &= operation.action == Action::Read && !gc;
-        if operation.action == Action::Read {
-            let took = operation.end.since(operation.start).as_ns();
-            self.waits.push(ReadWait {
-                channel: plan.channel_of(operation.chip),
-                gc,
-                bound,
-                waited: took.saturating_sub(alone),
-                place: pending.place(operation.start, Some(operation.chip)),
-            });
-        }
-    }
-
-    /// A stretch is over, and remembered.
-    #[inline(always)]
-    fn is_behind(&mut self, stretch: Stretch) {
-        if self.before.push(stretch) {
-            self.found.0 = self.found.0.saturating_sub(1);
-        }
-    }
-
-    /// A stretch is over: another one begins.
+    /// A stretch is over, and remembered: another one begins.
     #[inline(always)]
     fn ends(&mut self, stretch: Stretch) {
-        self.is_behind(stretch);
+        if self.before.len() == REMEMBERED {
+            self.before.pop_front();
+        }
+        self.before.push_back(stretch);
         // Nearly always it is of the same job as the one before.
         if let Some((start, deadline)) = self.latest.last_mut()
             && *deadline == stretch.deadline
@@ -147,7 +97,7 @@ impl ProcessorLine {
     /// before that.
     #[inline(always)]
     fn passed(&mut self, start: Instant) -> Instant {
-        let mut end = self.before.last().map_or(Instant::START, |last| last.end);
+        let mut end = self.before.back().map_or(Instant::START, |last| last.end);
         while let Some(&(from, to)) = self.paddings.front().filter(|&&(from, _)| from < start) {
             self.paddings.pop_front();
             if from > end {
@@ -192,109 +142,62 @@ struct Bounds {
     backfill: bool,
 }
 
-/// What is needed of the device's times, in nanoseconds.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct ReadTimes {
-    /// What a page holds the bus for, with its command.
-    hold: u64,
-    /// A read that does not wait, and how often it asks for the bus.
-    alone: u64,
-    asks: u64,
-    /// A program inside a chip.
-    program: Span,
-}
-
 /// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Processors {
-    of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     times: ReadTimes,
+    /// A program inside a chip.
+    program: Span,
     lines: Vec<ProcessorLine>,
     /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
     /// which rule D3 must not lengthen; and pages that are filled in where none may be.
     pub(crate) waits: Gauge,
-    pub(crate) order: Gauge,
-    pub(crate) idling: Gauge,
-    pub(crate) blocking: Gauge,
 }
 
 impl Processors {
     pub(crate) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Processors {
-        let (mut of_chip, mut foreign_waits) = (plan.per_chip(None), plan.per_chip(0));
+        let (device, timing) = (plan.device(), plan.timing());
+        let mut foreign_waits = plan.per_chip(0);
         let mut lines = Vec::new();
         for &number in clusters {
-            let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
-            let step = longest_blocker(plan, cluster, &certified[number]).as_ns();
-            let suspends = certified[number].certificate.suspends_erases(plan.device());
-            let erase = plan.device().erase_suspend().filter(|_| suspends).map_or(step, Span::as_ns);
-            for (place, &chip) in cluster.chips.iter().enumerate() {
-                if stripe || place == 0 {
-                    let by = &certified[number];
-                    let (cached, backfill) = (by.is_cached(), by.may_backfill());
-                    let bounds = Bounds { step, erase, stripe, cached, backfill };
-                    lines.push(ProcessorLine { bounds, ..ProcessorLine::default() });
-                }
-                of_chip[chip] = Some(lines.len() - 1);
+            let (cluster, by) = (&plan.clusters()[number], &certified[number]);
+            let (step, stripe) = (longest_blocker(plan, cluster, by).as_ns(), by.is_stripe());
+            let suspends = by.certificate.suspends_erases(device);
+            let erase = device.erase_suspend().filter(|_| suspends).map_or(step, Span::as_ns);
+            let bounds = Bounds { step, erase, stripe, cached: by.is_cached(), backfill: by.may_backfill() };
+            let processors = if stripe { cluster.chips.len() } else { 1 };
+            lines.extend((0..processors).map(|_| ProcessorLine { bounds, ..ProcessorLine::default() }));
+            for &chip in &cluster.chips {
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
-        let (device, timing) = (plan.device(), plan.timing());
-        let times = ReadTimes {
-            hold: device.bus_hold().as_ns(),
-            alone: timing.read().as_ns(),
-            asks: timing.asks_of_a_read(),
-            program: device.page_program(),
-        };
-        Processors {
-            of_chip,
-            times,
-            foreign_waits,
-            lines,
-            waits: Gauge::default(),
-            order: Gauge::default(),
-            idling: Gauge::default(),
-            blocking: Gauge::default(),
-        }
+        let times =
+            ReadTimes { hold: device.bus_hold().as_ns(), alone: timing.read().as_ns(), asks: timing.asks_of_a_read() };
+        Processors { times, program: device.page_program(), foreign_waits, lines, waits: Gauge::default() }
     }
 
-    pub(crate) fn processor(&self, chip: ChipId) -> Option<usize> {
-        self.of_chip[chip]
-    }
-
-    pub(crate) fn padding(&mut self, chip: ChipId, start: Instant, end: Instant) {
-        if let Some(processor) = self.processor(chip) {
-            self.lines[processor].paddings.push_back((start, end));
-        }
+    pub(crate) fn padding(&mut self, processor: usize, start: Instant, end: Instant) {
+        self.lines[processor].paddings.push_back((start, end));
     }
 
     /// A job has found no page: what was suspended for it goes on.
-    pub(crate) fn starves(&mut self, chip: ChipId) {
-        if let Some(processor) = self.processor(chip) {
-            self.lines[processor].suspended = None;
-        }
+    pub(crate) fn starves(&mut self, processor: usize) {
+        self.lines[processor].suspended = None;
     }
 
-    /// When the step that was recorded last ends, on the processor of a chip.
-    pub(crate) fn step_end(&self, chip: ChipId) -> Option<Instant> {
-        self.lines[self.processor(chip)?].under_way.map(|step| step.end)
+    pub(crate) fn step_end(&self, processor: usize) -> Option<Instant> {
+        self.lines[processor].under_way.map(|step| step.end)
     }
 
-    /// Whether the step that was recorded last, on the processor of a chip, ends at this instant,
-    /// and erases if it is said to.
-    pub(crate) fn has_ended(&self, chip: ChipId, at: Instant, erases: bool) -> bool {
-        let step = self.processor(chip).and_then(|processor| self.lines[processor].under_way);
-        step.is_some_and(|step| step.end == at && step.erases == erases)
+    /// Whether the step that was recorded last ends at this instant, and erases if it is said to.
+    pub(crate) fn has_ended(&self, processor: usize, at: Instant, erases: bool) -> bool {
+        self.lines[processor].under_way.is_some_and(|step| step.end == at && step.erases == erases)
     }
 
-    /// Since when a processor has been busy without a break.
     pub(crate) fn busy_since(&self, processor: usize) -> Instant {
         self.lines[processor].busy_since
-    }
-
-    pub(crate) fn is_stripe(&self, processor: usize) -> bool {
-        self.lines[processor].bounds.stripe
     }
 
     #[inline(always)]
@@ -305,6 +208,7 @@ impl Processors {
         repeated: bool,
         pending: &Pending,
         plan: &Plan,
+        gauges: &mut Gauges,
     ) {
         let line = &mut self.lines[processor];
         let bounds = line.bounds;
@@ -312,7 +216,7 @@ impl Processors {
         let copies = bounds.stripe && gc;
         // A copy inside a chip is one operation in two records.
         let end = match operation.action {
-            Action::Read if copies => operation.end.saturating_add(self.times.program),
+            Action::Read if copies => operation.end.saturating_add(self.program),
             _ => operation.end,
         };
         match &mut line.under_way {
@@ -332,14 +236,12 @@ impl Processors {
                 }
             }
             _ => {
-                if !line.waits.is_empty() {
-                    line.judge_waits(self.times, &mut self.waits);
-                }
-                line.only_reads = true;
+                line.reads.judge(self.times, &mut self.waits);
                 let erases = operation.action.erases();
                 let last = line.under_way.replace(Stretch { start: operation.start, end, deadline, erases });
                 if line.is_without_reason(operation) {
-                    self.order.note(0, 1, || pending.place(operation.start, Some(operation.chip)));
+                    let place = || pending.place(operation.start, Some(operation.chip));
+                    gauges[Assumption::EdfOrder].note(0, 1, place);
                 }
                 if line.job != Some(operation.job) || last.is_some_and(|last| last.start > operation.start) {
                     (line.job, line.judged) = (Some(operation.job), None);
@@ -351,62 +253,96 @@ impl Processors {
             }
         }
         if !bounds.stripe && (gc || !bounds.cached) {
-            let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
-            line.notes_read(operation, bound, self.times.alone, pending, plan);
+            let foreign = self.foreign_waits[operation.chip];
+            line.reads.note(operation, foreign, self.times, pending, plan);
         }
         if line.judged != Some(operation.job) && !pending.was_starved {
-            self.judge(processor, operation, pending, deadline);
+            line.judge(operation, pending, deadline, gauges);
         }
     }
+}
 
+impl ProcessorLine {
     /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
     /// D1.
-    fn judge(&mut self, processor: usize, operation: &Operation, pending: &Pending, deadline: u64) {
-        let (line, released) = (&mut self.lines[processor], pending.release.at);
-        let at = || pending.place(operation.start, Some(operation.chip));
-        // All of a job waits on its processors from its release on.
-        let latest = &line.latest;
-        let start = |at: usize| latest.get(at).map(|&(start, _)| start);
-        let since = end_of(start, latest.len(), line.found.1, |start| start < released);
-        // The latest deadline since then comes first.
-        line.found.1 = since;
-        let late = latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
-        self.order.note(0, late.min(i64::MAX.unsigned_abs()), at);
-        line.judged = Some(operation.job).filter(|_| late == 0 && operation.start >= released);
+    fn judge(&mut self, operation: &Operation, pending: &Pending, deadline: u64, gauges: &mut Gauges) {
+        let released = pending.release.at;
+        let place = || pending.place(operation.start, Some(operation.chip));
+        // All of a job waits on its processors from its release on. The latest deadline since then
+        // comes first.
+        let since = self.latest.partition_point(|&(start, _)| start < released);
+        let late = self.latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+        gauges[Assumption::EdfOrder].note(0, late.min(i64::MAX.unsigned_abs()), place);
+        self.judged = Some(operation.job).filter(|_| late == 0 && operation.start >= released);
         if pending.release.deadline.is_none() {
             return;
         }
-        let idle = line.busy_since.since(released).as_ns();
-        self.idling.note(0, idle, at);
-        let before = &line.before;
-        let start = |at: usize| before.get(at).map(|stretch| stretch.start);
-        let first = end_of(start, before.len(), line.found.0, |start| start < released);
-        line.found.0 = first;
-        let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
-        let (mut blocked, mut bound) = (0, line.bounds.step);
+        let idle = self.busy_since.since(released).as_ns();
+        gauges[Assumption::WorkConserving].note(0, idle, place);
+        let first = self.before.partition_point(|stretch| stretch.start < released);
+        let blocker = first.checked_sub(1).map(|last| self.before[last]);
+        let (mut blocked, mut bound) = (0, self.bounds.step);
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
             blocked = blocker.end.since(released).as_ns();
             if blocker.erases {
-                bound = line.bounds.erase;
+                bound = self.bounds.erase;
             }
-            self.blocking.note(bound, blocked, at);
+            gauges[Assumption::OneBlockingErase].note(bound, blocked, place);
         }
         if idle > 0 || blocked > bound {
-            line.judged = None;
+            self.judged = None;
         }
+    }
+}
+
+impl Processors {
+    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
+    /// it should not have idled.
+    pub(crate) fn end(
+        &self,
+        processor: usize,
+        chip: ChipId,
+        duration: Instant,
+        pending: &Pending,
+        gauges: &mut Gauges,
+    ) {
+        let line = &self.lines[processor];
+        let last = line.under_way.map_or(Instant::START, |step| step.end);
+        let padded = line.paddings.back().map_or(Instant::START, |&(_, end)| end);
+        let since = last.max(padded).max(pending.release.at);
+        let place = || pending.place(duration, Some(chip));
+        gauges[Assumption::WorkConserving].note(0, duration.since(since).as_ns(), place);
+    }
+
+    /// Idle time in a stripe: a job's pages wait on chips that do not change, from its release on,
+    /// so one of their processors at least has been busy ever since. Garbage collection is the
+    /// affair of its own chip.
+    pub(crate) fn end_on_chips(
+        &mut self,
+        processors: impl Iterator<Item = usize>,
+        duration: Instant,
+        pending: &Pending,
+        gauges: &mut Gauges,
+    ) {
+        let released = pending.release.at;
+        let idle = processors.map(|processor| {
+            let line = &mut self.lines[processor];
+            duration.since(line.over().max(released)).max(line.busy_since.since(released))
+        });
+        let idle = idle.min().map_or(0, Span::as_ns);
+        gauges[Assumption::WorkConserving].note(0, idle, || pending.place(duration, None));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use rtflash_model::Lpn;
     use rtflash_plan::{BlockId, SourceId};
     use rtflash_trace::Release;
 
     use super::*;
-    use crate::Ledger;
     use crate::samples::{at, plan};
+    use crate::shadow::jobs::Ledger;
 
     const JOB: JobId = JobId { source: SourceId(0), index: 0 };
 
@@ -436,31 +372,27 @@ mod tests {
         let pending = ledger.get(JOB).expect("it is released");
         let bounds = Bounds { stripe: true, ..Bounds::default() };
         let mut processors = Processors {
-            of_chip: plan.per_chip(Some(0)),
             foreign_waits: plan.per_chip(0),
-            times: ReadTimes { hold: 0, alone: 5, asks: 1, program: Span::from_ns(11).expect("a short time") },
+            times: ReadTimes { hold: 0, alone: 5, asks: 1 },
+            program: Span::from_ns(11).expect("a short time"),
             lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
             waits: Gauge::default(),
-            order: Gauge::default(),
-            idling: Gauge::default(),
-            blocking: Gauge::default(),
         };
         let copy = [(100, Action::Read, 5, false), (105, Action::Program, 2, false)];
         let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
         for (start, action, took, repeated) in copy.into_iter().chain(again) {
             let of = copies(start, action, took);
-            processors.operation(&of, 0, repeated, pending, &plan);
+            processors.operation(&of, 0, repeated, pending, &plan, &mut Gauges::default());
         }
-        assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
+        assert_eq!(processors.step_end(0), Some(at(114)));
         let next = copies(115, Action::Read, 5);
-        processors.operation(&next, 0, false, pending, &plan);
+        processors.operation(&next, 0, false, pending, &plan, &mut Gauges::default());
         assert_eq!(processors.busy_since(0), at(115));
     }
 
     /// A line that was busy over [0, 10).
     fn line() -> ProcessorLine {
-        let mut before = LastStretches::default();
-        before.push(Stretch { start: at(0), end: at(10), deadline: 0, erases: false });
+        let before = VecDeque::from([Stretch { start: at(0), end: at(10), deadline: 0, erases: false }]);
         ProcessorLine { before, ..ProcessorLine::default() }
     }
 
@@ -485,19 +417,6 @@ mod tests {
             line.paddings.extend(paddings.iter().map(|&(from, to)| (at(from), at(to))));
             line.busy_until(at(start));
             assert_eq!(line.busy_since, at(since), "{paddings:?}, {start}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_guess_changes_where_something_ends(
-            mut list in prop::collection::vec(0..9_u8, 0..12),
-            guess in 0..14_usize,
-            limit in 0..10_u8,
-        ) {
-            list.sort_unstable();
-            let end = end_of(|at| list.get(at).copied(), list.len(), guess, |value| value < limit);
-            prop_assert_eq!(end, list.partition_point(|&value| value < limit));
         }
     }
 }

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::length::Length;
 
-/// How long the parts of operations take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartLengths {
     pub(crate) sensing: Length,
@@ -18,11 +17,9 @@ pub(crate) struct PartLengths {
     pub(crate) transfer: Length,
     /// Zero where commands are not counted.
     pub(crate) command: Span,
-    /// Chips of a channel.
     pub(crate) ways: u32,
 }
 
-/// What a read waits for before it is sensed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum CommandToCome {
     /// Nothing any more.
@@ -59,13 +56,10 @@ pub(crate) struct RegisterDesk {
     steps: VecDeque<StepOnBus>,
     /// Since when the page that was read last has been on the bus; the end of time while it waits.
     on_bus: Instant,
-    /// When the last operation ends.
     end: Instant,
-    /// When the last step inside began.
     inside: Option<Instant>,
 }
 
-/// What an operation shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
     /// How much too early its register is used.
@@ -76,7 +70,6 @@ pub(crate) struct Begun {
     pub(crate) off: u64,
 }
 
-/// What a transfer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MovedPage {
     /// Whether it was read, or programmed.
@@ -138,7 +131,6 @@ impl RegisterDesk {
         Begun { overlap, lacking, off }
     }
 
-    /// How the command of a read comes.
     fn comes(&self, operation: &Operation, of: PartLengths, waits: Option<Span>) -> CommandToCome {
         if of.command == Span::ZERO || waits.is_some() {
             return CommandToCome::Already;

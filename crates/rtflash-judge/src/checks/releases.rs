@@ -9,13 +9,12 @@ use rtflash_plan::{
 use rtflash_trace::{Kind, Release, Setup, TermsChange};
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Gauge;
+use crate::Assumption;
+use crate::gauge::Gauges;
 use crate::place::Place;
 
-/// What is known of a source's releases so far.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct SeenReleases {
-    /// The number that comes next.
     next: u64,
     /// The last release; of requests, its nominal arrival.
     last: Instant,
@@ -42,12 +41,7 @@ pub(crate) enum Grants<'a> {
 
 impl std::fmt::Debug for Grants<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Grants::Unknown => "Unknown",
-            Grants::Admission(_) => "Admission",
-            Grants::Certificates(_) => "Certificates",
-            Grants::Certified(_) => "Certified",
-        })
+        f.write_str("Grants")
     }
 }
 
@@ -55,7 +49,6 @@ impl std::fmt::Debug for Grants<'_> {
 /// zero.
 #[derive(Debug)]
 pub(crate) struct Released<'a> {
-    pub(crate) gauge: Gauge,
     pub(crate) grants: Grants<'a>,
     plan: &'a Plan,
     seen: PerId<SourceId, SeenReleases>,
@@ -67,7 +60,7 @@ pub(crate) struct Released<'a> {
 }
 
 resume!(['a] Released<'a> {
-    values: [gauge, seen, collection_deadlines, latest],
+    values: [seen, collection_deadlines, latest],
     parts: [grants],
     lists: [],
     made: [plan, sporadic, service],
@@ -102,7 +95,6 @@ fn collection_deadline(plan: &Plan, source: &Source) -> Option<Span> {
 impl<'a> Released<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Released<'a> {
         Released {
-            gauge: Gauge::default(),
             grants: Grants::Unknown,
             plan,
             seen: plan.per_source(SeenReleases::default()),
@@ -122,7 +114,7 @@ impl<'a> Released<'a> {
 
     /// A release, the next one of its source, or of a job stream a later one, or one that comes
     /// late. Returns it as the plan has it.
-    pub(crate) fn judge(&mut self, release: &Release) -> Release {
+    pub(crate) fn judge(&mut self, release: &Release, gauges: &mut Gauges) -> Release {
         let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
         let declared = source.read_pages.saturating_add(source.write_pages);
@@ -173,12 +165,8 @@ impl<'a> Released<'a> {
             self.seen[release.job.source] = SeenReleases { next: release.job.index.saturating_add(1), last, first };
         }
         self.latest = self.latest.max(release.at);
-        self.gauge.note(0, u64::from(!is_valid), || Place {
-            at: release.at,
-            job: Some(release.job),
-            cluster: release.cluster,
-            chip: None,
-        });
+        let place = || Place { job: Some(release.job), ..Place::in_cluster(release.at, release.cluster) };
+        gauges[Assumption::Releases].note(0, u64::from(!is_valid), place);
         as_planned
     }
 
@@ -269,10 +257,11 @@ impl<'a> Released<'a> {
 
     /// The run is over: what should have been released before `duration`, in the clusters that are
     /// watched, and of the job streams if `streams`.
-    pub(crate) fn finish(&mut self, duration: Instant, watched: &[ClusterId], streams: bool) {
-        let place = || Place { at: duration, ..Place::default() };
-        if self.latest >= duration && self.gauge.worst().is_some() {
-            self.gauge.note(0, 1, place);
+    pub(crate) fn finish(&self, duration: Instant, watched: &[ClusterId], streams: bool, gauges: &mut Gauges) {
+        let gauge = &mut gauges[Assumption::Releases];
+        let place = || Place::in_cluster(duration, None);
+        if self.latest >= duration && gauge.worst().is_some() {
+            gauge.note(0, 1, place);
         }
         for (source, seen) in self.plan.sources().iter().zip(self.seen.iter()) {
             let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
@@ -289,7 +278,7 @@ impl<'a> Released<'a> {
                 Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
             };
             if let Some(missing) = next.filter(|&next| here && next < duration) {
-                self.gauge.note(0, 1, || Place { at: missing, cluster: source.cluster, ..Place::default() });
+                gauge.note(0, 1, || Place::in_cluster(missing, source.cluster));
             }
         }
     }

@@ -5,12 +5,10 @@ use std::collections::VecDeque;
 use rtflash_model::{ChipId, Instant, Span};
 use serde::{Deserialize, Serialize};
 
-/// A chip had the bus.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Turn {
     at: Instant,
     chip: ChipId,
-    /// Who had it before.
     behind: Option<ChipId>,
 }
 

@@ -7,13 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::erase_step::EraseStep;
 
-/// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WatchedPass {
     pub(crate) victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
     pub(crate) buffer: Vec<(Lpn, u32)>,
-    /// Pages read.
     pub(crate) copied: u64,
     /// When the last step of reads and the last one of programs began, and how many there were,
     /// padding included.
@@ -30,7 +28,6 @@ pub(crate) struct WatchedPass {
     pub(crate) erased: u32,
     /// What it takes longer as its erase was suspended, at most.
     pub(crate) suspended: u64,
-    /// The last step of its erase.
     pub(crate) erase: EraseStep,
     /// Whose it is and how many pages it copies at most, where it moves those of a block that has
     /// failed.
@@ -69,11 +66,6 @@ impl WatchedPass {
         is_so
     }
 
-    /// Whether some of its chips have erased, or gone on with it, and not all that should have.
-    pub(crate) fn is_cut_off(&self) -> bool {
-        self.erase.is_cut_off()
-    }
-
     /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.
     #[inline(always)]
     pub(crate) fn takes_from_buffer(&mut self, lpn: Lpn) -> Option<(Lpn, u32)> {
@@ -81,7 +73,6 @@ impl WatchedPass {
         found.map(|at| self.buffer.remove(at))
     }
 
-    /// What its steps took.
     pub(crate) fn total(&self) -> u64 {
         self.time.saturating_add(self.step.map_or(0, |(start, end)| end.since(start).as_ns()))
     }

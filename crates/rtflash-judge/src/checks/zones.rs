@@ -25,12 +25,10 @@ pub(crate) struct ZoneOrder {
     replaced: BTreeMap<usize, ReplacedBlocks>,
 }
 
-/// The blocks of a chip that have failed, and those in their places.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ReplacedBlocks {
     /// For each that has failed first in its place, the one that is there now.
     by: BTreeMap<BlockId, BlockId>,
-    /// All that have failed.
     failed: Vec<BlockId>,
 }
 
@@ -88,12 +86,10 @@ impl ZoneOrder {
         }
     }
 
-    /// The place of a block in a ring of a chip.
     fn place(&self, chip: usize, block: BlockId) -> Option<BlockId> {
         self.replaced.get(&chip).map_or(Some(block), |of| of.place(block))
     }
 
-    /// The rings of a chip are known to go on there.
     pub(crate) fn starts(&mut self, chip: usize, next: &[u32]) {
         self.next[chip].clear();
         self.next[chip].extend_from_slice(next);
@@ -101,20 +97,12 @@ impl ZoneOrder {
 
     /// An operation of a request on a chip, `chip` among all that are watched, before `order`
     /// knows of it. Anywhere but in its own zones a request erases nothing.
-    #[inline(always)]
     pub(crate) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
-        if operation.kind == Kind::Gc || operation.action == Action::Read {
-            return;
-        }
-        let programmed = order.programmed(chip, operation.block);
-        self.takes(operation, chip, programmed, plan);
-    }
-
-    fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {
         let is_valid = match operation.action {
+            _ if operation.kind == Kind::Gc => return,
             Action::Read | Action::ErasePart => return,
             Action::Program => self.programs(operation, chip, plan),
-            Action::Erase => programmed != Some(0) && self.resets(operation, chip, plan),
+            Action::Erase => order.programmed(chip, operation.block) != Some(0) && self.resets(operation, chip, plan),
         };
         self.gauge.note(0, u64::from(!is_valid), || Place::from(operation));
     }

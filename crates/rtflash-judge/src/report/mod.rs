@@ -3,18 +3,19 @@
 mod responses;
 mod wear;
 
-use rtflash_model::{Instant, Span};
+use std::ops::AddAssign;
+
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
+use rtflash_plan::resume::resume;
+use rtflash_plan::{ChannelId, Plan, SourceId};
+use rtflash_trace::{Action, Complete, Kind, Observer, Operation, Record, Release, Transfer, Trimmed};
+
 use serde::{Deserialize, Serialize};
 
 pub use responses::Responses;
 pub use wear::MostWorn;
 
-use rtflash_model::{ChipId, ClusterId, PerId};
-use rtflash_plan::resume::resume;
-use rtflash_plan::{ChannelId, Plan, SourceId};
-use rtflash_trace::{Action, Complete, Kind, Observer, Operation, Record, Release, Transfer, Trimmed};
-
-use crate::Ledger;
+use crate::shadow::jobs::Ledger;
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -42,6 +43,25 @@ pub struct Operations {
     pub erases: u64,
     /// Pages moved over buses.
     pub transfers: u64,
+}
+
+impl Operations {
+    /// A part of an erase is not one that is done.
+    #[inline]
+    fn done(&mut self, action: Action) {
+        self.reads += u64::from(action == Action::Read);
+        self.programs += u64::from(action == Action::Program);
+        self.erases += u64::from(action == Action::Erase);
+    }
+}
+
+impl AddAssign for Operations {
+    fn add_assign(&mut self, other: Operations) {
+        self.reads += other.reads;
+        self.programs += other.programs;
+        self.erases += other.erases;
+        self.transfers += other.transfers;
+    }
 }
 
 /// What a chip did.
@@ -83,9 +103,7 @@ impl ClusterReport {
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0).then(|| (self.written + self.copied) as f64 / self.written as f64)
     }
-}
 
-impl ClusterReport {
     #[inline]
     fn works(&mut self, operation: &Operation) {
         let programs = u64::from(operation.action == Action::Program);
@@ -117,7 +135,10 @@ pub struct Report {
 impl Report {
     /// All operations.
     pub fn operations(&self) -> Operations {
-        total(self.chips.iter().copied(), &self.channels)
+        let mut all = Operations::default();
+        self.chips.iter().for_each(|chip| all += chip.operations);
+        all.transfers = self.channels.iter().map(|channel| channel.transfers).sum();
+        all
     }
 
     /// Both together: what several groups of clusters did.
@@ -139,9 +160,7 @@ impl Report {
         }
         for (all, one) in self.chips.iter_mut().zip(other.chips) {
             all.busy = all.busy.saturating_add(one.busy);
-            all.operations.reads += one.operations.reads;
-            all.operations.programs += one.operations.programs;
-            all.operations.erases += one.operations.erases;
+            all.operations += one.operations;
         }
         for (all, one) in self.channels.iter_mut().zip(other.channels) {
             all.busy = all.busy.saturating_add(one.busy);
@@ -151,46 +170,19 @@ impl Report {
     }
 }
 
-/// All operations of these chips, with the transfers of these channels.
-fn total(chips: impl Iterator<Item = ChipReport>, channels: &PerId<ChannelId, ChannelReport>) -> Operations {
-    let mut all = Operations::default();
-    for chip in chips {
-        all.reads += chip.operations.reads;
-        all.programs += chip.operations.programs;
-        all.erases += chip.operations.erases;
-    }
-    all.transfers = channels.iter().map(|channel| channel.transfers).sum();
-    all
-}
-
 /// Counts what happens.
 #[derive(Debug)]
 pub struct Statistics {
     report: Report,
     ledger: Ledger,
-    chips: PerId<ChipId, ChipTally>,
+    /// When the last operation of each chip ends: with two page registers the next one may begin
+    /// before that.
+    until: PerId<ChipId, Instant>,
     duration: Instant,
 }
 
-/// What a chip has done so far.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct ChipTally {
-    busy: Span,
-    /// When its last operation ends: with two page registers the next one may begin before that.
-    until: Instant,
-    /// By [`Action`]; a part of an erase is not one that is done.
-    operations: [u64; 4],
-}
-
-impl ChipTally {
-    fn report(&self) -> ChipReport {
-        let [reads, programs, erases, _] = self.operations;
-        ChipReport { busy: self.busy, operations: Operations { reads, programs, erases, transfers: 0 } }
-    }
-}
-
 resume!([] Statistics {
-    values: [report, ledger, chips],
+    values: [report, ledger, until],
     parts: [],
     lists: [],
     made: [duration],
@@ -203,18 +195,18 @@ impl Statistics {
             report: Report {
                 sources: plan.sources().iter().map(|_| SourceReport::default()).collect(),
                 clusters: plan.per_cluster(ClusterReport::default()),
-                chips: PerId::default(),
+                chips: plan.per_chip(ChipReport::default()),
                 channels: plan.per_channel(ChannelReport::default()),
             },
             ledger: Ledger::new(plan.sources().len(), false),
-            chips: plan.per_chip(ChipTally::default()),
+            until: plan.per_chip(Instant::START),
             duration,
         }
     }
 
     /// All operations until now.
     pub fn operations(&self) -> Operations {
-        total(self.chips.iter().map(ChipTally::report), &self.report.channels)
+        self.report.operations()
     }
 
     /// Those of a run that was ended at this instant.
@@ -225,7 +217,6 @@ impl Statistics {
 
     /// The numbers at the end.
     pub fn finish(mut self, plan: &Plan) -> Report {
-        self.report.chips = self.chips.iter().map(ChipTally::report).collect();
         for pending in self.ledger.pending() {
             let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
             self.report.sources[pending.release.job.source].overdue += u64::from(late);
@@ -275,11 +266,11 @@ impl Statistics {
 
     #[inline]
     fn operation(&mut self, operation: &Operation) {
-        let chip = &mut self.chips[operation.chip];
+        let chip = &mut self.report.chips[operation.chip];
+        let until = std::mem::replace(&mut self.until[operation.chip], operation.end);
         let end = operation.end.min(self.duration);
-        chip.busy = chip.busy.saturating_add(end.since(operation.start.max(chip.until)));
-        chip.until = operation.end;
-        chip.operations[operation.action as usize] += 1;
+        chip.busy = chip.busy.saturating_add(end.since(operation.start.max(until)));
+        chip.operations.done(operation.action);
         self.report.clusters[operation.cluster].works(operation);
     }
 

@@ -14,11 +14,8 @@ pub(crate) struct Pending {
     pub(crate) release: Release,
     /// Time that its own pages have taken.
     pub(crate) service: u64,
-    /// Its own pages that have been read.
     pub(crate) reads: u64,
-    /// Its own pages that have been programmed.
     pub(crate) programs: u64,
-    /// Pages of its own that have failed.
     pub(crate) failed: u64,
     /// When the last of all its operations ends.
     pub(crate) last_end: Instant,
@@ -26,7 +23,6 @@ pub(crate) struct Pending {
     pub(crate) left_out: Option<Instant>,
     /// Whether it has collected anything: read, copied, erased, or let time pass for that.
     pub(crate) collected: bool,
-    /// Whether it has erased anything.
     pub(crate) erased: bool,
     /// Victims chosen for it, and blocks erased.
     pub(crate) victims: u64,
@@ -34,7 +30,6 @@ pub(crate) struct Pending {
     /// When its own pages began to be served.
     pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
-    /// Whether it ever was starved.
     pub(crate) was_starved: bool,
     /// Operations of later deadlines that were under way at its release, by chip: what was left of
     /// them.
@@ -48,7 +43,6 @@ impl Pending {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
     }
 
-    /// The place of an event of it.
     #[inline]
     pub(crate) fn place(&self, at: Instant, chip: Option<ChipId>) -> Place {
         Place { at, job: Some(self.release.job), cluster: self.release.cluster, chip }
@@ -130,7 +124,6 @@ impl SourceLine {
     }
 }
 
-/// All pending jobs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     lines: PerId<SourceId, SourceLine>,
@@ -154,7 +147,6 @@ impl Ledger {
         index == line.next || (release.kind == Kind::Server && !self.ordered && astray())
     }
 
-    /// How many jobs of streams have been left out.
     pub(crate) fn skipped(&self) -> u64 {
         self.lines.iter().map(|line| line.skipped.len() as u64).sum()
     }
@@ -189,7 +181,6 @@ impl Ledger {
         true
     }
 
-    /// Whether a job of one of these sources is pending.
     pub(crate) fn has_any(&self, is_of: impl Fn(SourceId) -> bool) -> bool {
         let mut lines = self.lines.enumerate();
         lines.any(|(source, line)| is_of(source) && line.jobs.iter().any(|(_, job)| job.is_some()))

@@ -23,10 +23,10 @@ use self::failed::{LastOperations, LastProgram};
 use self::pool::Pool;
 use self::rows::RowPages;
 use self::worn::BlockWear;
-use crate::gauge::Gauge;
+use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
+use crate::{Assumption, WatchedChip};
 
-/// How a cluster places its pages.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ClusterShape {
     chips: u32,
@@ -53,7 +53,6 @@ const TAKEN: u32 = 1 << 31;
 /// The number of blocks that are compared together.
 const AT_ONCE: usize = 32;
 
-/// What is known of a cluster.
 #[derive(Debug, Serialize, Deserialize)]
 struct MappedCluster {
     shape: ClusterShape,
@@ -70,7 +69,6 @@ struct MappedCluster {
 /// pages, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mapping {
-    pub(crate) gauge: Gauge,
     /// Blocks of a chip: twice, so that nothing is converted for every page.
     blocks: usize,
     blocks_per_chip: u32,
@@ -85,15 +83,13 @@ pub(crate) struct Mapping {
     /// first chip's.
     pools: Vec<Pool>,
     /// Whether it is known what was on the device at the start.
-    known: bool,
-    /// The last row of each cluster.
+    pub(crate) known: bool,
     rows: PerId<ClusterId, RowPages>,
     /// What each chip that is watched did last, where blocks may fail: else there are none.
     last: Vec<LastOperations>,
     /// Blocks that have failed, by their places in `valid`.
     retired: BTreeSet<usize>,
-    /// Where wear is levelled.
-    wear: Option<BlockWear>,
+    pub(crate) wear: Option<BlockWear>,
 }
 
 impl Mapping {
@@ -116,7 +112,6 @@ impl Mapping {
         };
         let levelled = plan.device().wear_gap().filter(|_| matches!(plan.promise(), Promise::Certified(_)));
         let mut map = Mapping {
-            gauge: Gauge::default(),
             blocks,
             blocks_per_chip: plan.device().blocks_per_chip(),
             pages,
@@ -146,32 +141,24 @@ impl Mapping {
 
     /// Where the processor of a chip keeps what is known of its blocks.
     #[inline]
-    fn base(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
-        if self.clusters[cluster].shape.superblock {
-            (chip - position.index()) * self.blocks
-        } else {
-            chip * self.blocks
-        }
+    fn base(&self, at: WatchedChip) -> usize {
+        let first = if self.clusters[at.cluster].shape.superblock { at.first() } else { at.watched };
+        first * self.blocks
     }
 
-    fn pool(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
-        if self.clusters[cluster].shape.stripe { chip } else { chip - position.index() }
+    fn pool(&self, at: WatchedChip) -> usize {
+        if self.clusters[at.cluster].shape.stripe { at.watched } else { at.first() }
     }
 
     /// Free pages at an instant, of the processor of a chip, or without certificates of its
     /// cluster; `None` where the start is not known.
-    pub(crate) fn free(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, at: Instant) -> Option<u64> {
-        self.free_in(self.pool(cluster, position, chip), at)
-    }
-
-    /// Free pages at an instant, where the pool is known.
     #[inline]
-    pub(crate) fn free_in(&mut self, pool: usize, at: Instant) -> Option<u64> {
-        let pages = i64::from(self.pages);
+    pub(crate) fn free(&mut self, at: WatchedChip, now: Instant) -> Option<u64> {
+        let (pages, pool) = (i64::from(self.pages), self.pool(at));
         let pool = &mut self.pools[pool];
         if !pool.erases.is_empty() {
             pool.erases.retain(|&end| {
-                let over = end <= at;
+                let over = end <= now;
                 pool.free += if over { pages } else { 0 };
                 !over
             });
@@ -182,13 +169,13 @@ impl Mapping {
     /// Of the processor of a chip: the fewest valid pages of a closed block that is no victim, the
     /// lowest such block, and how many blocks are not closed, or victims. `None` where the start is
     /// not known.
-    pub(crate) fn fewest(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> Option<(u32, BlockId, u64)> {
-        let base = self.base(cluster, position, chip);
+    pub(crate) fn fewest(&self, at: WatchedChip) -> Option<(u32, BlockId, u64)> {
+        let base = self.base(at);
         if !self.known {
             return None;
         }
         let blocks = &self.valid[base..base + self.blocks];
-        let spare = u64::from(self.clusters[cluster].spare);
+        let spare = u64::from(self.clusters[at.cluster].spare);
         // Some at a time, the first of which have the fewest.
         let (mut fewest, mut first, mut open) = (u32::MAX, 0, 0);
         for (number, some) in blocks.chunks(AT_ONCE).enumerate() {
@@ -209,50 +196,39 @@ impl Mapping {
 
     /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
     /// victim yet.
-    pub(crate) fn take(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, block: BlockId) -> Option<u32> {
-        let base = self.base(cluster, position, chip);
-        let of = &mut self.valid[base + block.index()];
-        let valid = *of;
-        *of |= TAKEN;
+    pub(crate) fn take(&mut self, at: WatchedChip, block: BlockId) -> Option<u32> {
+        let of = self.base(at) + block.index();
+        let valid = self.valid[of];
+        self.valid[of] |= TAKEN;
         (valid < TAKEN).then_some(valid)
     }
 
     /// Valid pages of a block that is closed with the page that is programmed next.
-    pub(crate) fn about_to_close(
-        &self,
-        cluster: ClusterId,
-        position: ColumnId,
-        chip: usize,
-        block: BlockId,
-    ) -> Option<u32> {
-        let of = self.base(cluster, position, chip) + block.index();
-        (self.programmed[of] + 1 == self.clusters[cluster].full).then(|| (self.valid[of] & !TAKEN) + 1)
+    pub(crate) fn about_to_close(&self, at: WatchedChip, block: BlockId) -> Option<u32> {
+        let of = self.base(at) + block.index();
+        (self.programmed[of] + 1 == self.clusters[at.cluster].full).then(|| (self.valid[of] & !TAKEN) + 1)
     }
 
-    /// Where a page is, as a number.
     #[inline]
     pub(crate) fn spot(&self, position: ColumnId, block: BlockId, page: u32) -> u32 {
         // A device that is run has at most 2³⁰ pages.
         (position.0 * self.blocks_per_chip + block.0) * self.pages + page
     }
 
-    /// Whether a logical page is there now.
     #[inline]
     pub(crate) fn is_at(&self, cluster: ClusterId, lpn: Lpn, spot: u32) -> bool {
         self.clusters[cluster].spots.get(lpn) == Some(&spot)
     }
 
-    /// Asks memory for what is known of a logical page.
     #[inline]
     pub(crate) fn prefetch(&self, cluster: ClusterId, lpn: Lpn) {
         prefetch_index(self.clusters[cluster].spots.as_slice(), lpn.index());
     }
 
-    /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
+    pub(crate) fn operation(&mut self, operation: &Operation, at: WatchedChip, gauges: &mut Gauges) {
         let shape = self.clusters[operation.cluster].shape;
-        let first = chip - position.index();
+        let (first, chip, position) = (at.first(), at.watched, at.position);
         let base = if shape.superblock { first } else { chip } * self.blocks;
         let block = base + operation.block.index();
         // A copy inside a chip has its page from the start.
@@ -265,19 +241,21 @@ impl Mapping {
                 if !shape.zoned {
                     pool.erased(operation, shape);
                 }
-                self.last.get_mut(chip).into_iter().for_each(|last| last.erases(operation));
+                if let Some(last) = self.last.get_mut(chip) {
+                    last.erase = Some((operation.job, operation.block));
+                }
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 if let Some(wear) = &mut self.wear {
                     wear.erased(block, operation.end, if shape.superblock { shape.chips } else { 1 });
                 }
-                self.gauge.note(0, lost.into(), || Place::from(operation));
+                gauges[Assumption::Mapping].note(0, lost.into(), || Place::from(operation));
             }
             Action::Read => {
                 pool.free -= i64::from(copyback);
                 let here = self.spot(position, operation.block, operation.page);
                 let Some(known) = self.clusters[operation.cluster].spots.get_mut(operation.lpn) else {
-                    self.gauge.note(0, 1, || Place::from(operation));
+                    gauges[Assumption::Mapping].note(0, 1, || Place::from(operation));
                     return;
                 };
                 let mut stale = *known != here;
@@ -286,16 +264,16 @@ impl Mapping {
                     stale = self.known;
                     self.valid[block] += 1;
                 }
-                self.gauge.note(0, u64::from(stale), || Place::from(operation));
-                self.gauge.note(0, u64::from(astray), || Place::from(operation));
+                gauges[Assumption::Mapping].note(0, u64::from(stale), || Place::from(operation));
+                gauges[Assumption::Mapping].note(0, u64::from(astray), || Place::from(operation));
             }
             Action::Program => {
                 pool.free -= i64::from(!copyback);
                 if self.wear.is_some() && self.programmed[block] == 0 {
-                    self.opens(operation, base, block);
+                    self.opens(operation, base, block, &mut gauges[Assumption::LevelledWear]);
                 }
                 let here = self.spot(position, operation.block, operation.page);
-                let old = self.programs(operation, first, here, block, astray);
+                let old = self.programs(operation, first, here, block, astray, &mut gauges[Assumption::Mapping]);
                 if let Some(last) = self.last.get_mut(chip) {
                     let (kind, lpn) = (operation.kind, operation.lpn);
                     last.program = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
@@ -305,7 +283,15 @@ impl Mapping {
     }
 
     #[inline(always)]
-    fn programs(&mut self, operation: &Operation, first: usize, here: u32, block: usize, astray: bool) -> Option<u32> {
+    fn programs(
+        &mut self,
+        operation: &Operation,
+        first: usize,
+        here: u32,
+        block: usize,
+        astray: bool,
+        gauge: &mut Gauge,
+    ) -> Option<u32> {
         let MappedCluster { shape, full, spots, .. } = &mut self.clusters[operation.cluster];
         let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(operation);
         let programmed = &mut self.programmed[block];
@@ -319,7 +305,7 @@ impl Mapping {
             return Some(NONE);
         }
         let Some(known) = spots.get_mut(operation.lpn) else {
-            self.gauge.note(0, 1, || Place::from(operation));
+            gauge.note(0, 1, || Place::from(operation));
             return None;
         };
         let old = std::mem::replace(known, here);
@@ -329,7 +315,7 @@ impl Mapping {
             *valid -= u32::from(*valid & !TAKEN != 0);
         }
         self.valid[block] += 1;
-        self.gauge.note(0, u64::from(astray), || Place::from(operation));
+        gauge.note(0, u64::from(astray), || Place::from(operation));
         Some(old)
     }
 }

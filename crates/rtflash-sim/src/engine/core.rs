@@ -2,18 +2,15 @@
 //! chips do, buses and observers. What is released, what an end means and what comes next is a
 //! policy's.
 
-mod ends;
-
 use std::ops::Range;
 
-use rtflash_model::{ChipId, Instant, Lpn, PerId};
+use rtflash_model::{ChipId, Id, Instant, Lpn, PerId};
 use rtflash_plan::resume::{Resume, resume};
 use rtflash_plan::{Arrival, ChannelId, Options, Plan, SourceId};
 use rtflash_trace::{Action, Complete, JobId, Observer, Operation, Padding, Record, Step};
 
-use self::ends::ChipEnds;
 use super::sequencer::{Sequencer, Ticket};
-use crate::earliest::earlier;
+use crate::earliest::{Earliest, earlier};
 use crate::engine::lengths::Lengths;
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
@@ -29,30 +26,36 @@ pub(crate) enum ChipStep {
     Padding(Step),
 }
 
-/// Time, ends, buses and observers.
 pub(crate) struct Core<O> {
     pub(crate) lengths: Lengths,
-    pub(crate) ends: ChipEnds,
+    /// When what each chip does ends, as far as that is known: of the first one of the group, and
+    /// of those that follow, with few others between them.
+    ends: Earliest,
+    first_chip: usize,
     pub(crate) channels: Channels,
     pub(crate) observer: Sequencer<O>,
     chips_per_channel: u32,
     pub(crate) duration: Instant,
 }
 
-resume!([O: Resume] Core<O> {
+resume!([O] Core<O> {
     values: [ends],
     parts: [channels, observer],
     lists: [],
-    made: [lengths, chips_per_channel, duration],
+    made: [lengths, first_chip, chips_per_channel, duration],
 });
 
 impl<O: Observer> Core<O> {
     /// `used` says which channels its chips are on.
     pub(crate) fn new(plan: &Plan, options: &Options, used: &PerId<ChannelId, bool>, observer: O) -> Core<O> {
         let device = plan.device();
+        let mut chips = ChipId::first(device.chips()).filter(|&chip| used[plan.channel_of(chip)]);
+        let first = chips.next().unwrap_or(ChipId(0));
+        let last = chips.next_back().unwrap_or(first);
         Core {
             lengths: Lengths::new(plan, options),
-            ends: ChipEnds::new(plan, used),
+            ends: Earliest::new(last.index() - first.index() + 1),
+            first_chip: first.index(),
             channels: Channels::new(used, options),
             observer: Sequencer::new(observer),
             chips_per_channel: device.chips_per_channel(),
@@ -65,10 +68,23 @@ impl<O: Observer> Core<O> {
         ChannelId(chip.0 / self.chips_per_channel)
     }
 
+    /// What a chip does ends then, or it is not known.
+    #[inline(always)]
+    pub(crate) fn ends(&mut self, chip: ChipId, end: Option<Instant>) {
+        self.ends.set(chip.index() - self.first_chip, end);
+    }
+
+    /// The chip whose end is first, if that is now: the lowest among equals.
+    #[inline(always)]
+    fn first_at(&self, now: Instant) -> Option<ChipId> {
+        self.ends.first_at(now).map(|number| ChipId::from_index(self.first_chip + number))
+    }
+
     /// A step begins. Of an operation that asks for a bus, the place of its record.
     #[inline(always)]
     pub(crate) fn begin(&mut self, operation: &Operation, step: ChipStep) -> Option<Ticket> {
         let Operation { start, end, cluster, chip, job, .. } = *operation;
+        assert!(start <= end, "an operation ends after it begins");
         match step {
             ChipStep::Ask { since, lane } => {
                 let ticket = self.observer.open(operation);
@@ -80,7 +96,7 @@ impl<O: Observer> Core<O> {
                 self.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
             }
         }
-        self.ends.set(chip, Some(end));
+        self.ends(chip, Some(end));
         None
     }
 
@@ -125,19 +141,14 @@ impl<O: Observer> Core<O> {
 }
 
 /// Who says what is released, and which chips do what.
-pub(crate) trait ChipPolicy {
-    /// Who is notified.
+pub(crate) trait ChipPolicy: Resume {
     type Notified: Observer;
 
-    /// The core that carries it out.
     fn core(&mut self) -> &mut Core<Self::Notified>;
 
     fn as_core(&self) -> &Core<Self::Notified>;
 
-    /// Nothing is left but the core.
-    fn into_core(self) -> Core<Self::Notified>
-    where
-        Self: Sized;
+    fn into_core(self: Box<Self>) -> Core<Self::Notified>;
 
     /// A job that is not real-time arrives: behind all that has arrived, and not before what has
     /// been run already.
@@ -158,7 +169,6 @@ pub(crate) trait ChipPolicy {
 
     fn release_no_more(&mut self);
 
-    /// All that is released now.
     fn releases(&mut self, now: Instant);
 
     /// What is trimmed now, behind all that ends at this instant.
@@ -169,20 +179,17 @@ pub(crate) trait ChipPolicy {
     /// What a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant);
 
-    /// Idle chips begin what is next.
     fn dispatch(&mut self, now: Instant);
 
-    /// A request for a bus is granted.
     fn granted(&mut self, request: BusRequest, now: Instant);
 
     /// How much may be pending, if more is.
     fn overload(&self) -> Option<usize>;
 
-    /// What ends now ends.
     #[inline(always)]
     fn ends(&mut self, now: Instant) {
-        while let Some(chip) = self.core().ends.first_at(now) {
-            self.core().ends.set(chip, None);
+        while let Some(chip) = self.core().first_at(now) {
+            self.core().ends(chip, None);
             self.end(chip, now);
         }
     }
@@ -196,7 +203,6 @@ pub(crate) trait ChipPolicy {
         }
     }
 
-    /// When something happens next.
     #[inline]
     fn next_instant(&self) -> Option<Instant> {
         earlier(self.as_core().next_end(), self.next_release())
@@ -211,6 +217,7 @@ pub(crate) trait ChipPolicy {
             let release = self.next_release();
             let next = earlier(self.as_core().next_end(), release);
             let Some(now) = next.filter(|&now| now < limit) else { break };
+            debug_assert!(limit <= self.as_core().duration, "nothing begins once the run has ended");
             self.core().observer.passes(now);
             let releases = release == Some(now);
             if releases {
@@ -258,10 +265,7 @@ pub(crate) trait ChipPolicy {
     }
 
     /// Ends the run at its duration: what is under way is followed to its end.
-    fn finish(mut self) -> Self::Notified
-    where
-        Self: Sized,
-    {
+    fn finish(mut self: Box<Self>) -> Self::Notified {
         self.release_no_more();
         while let Some(now) = self.next_instant() {
             self.ends(now);

@@ -1,7 +1,7 @@
 //! How long operations take where the device knows no more than two bounds.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{ChipId, Device, Instant, PerId, Span};
+use rtflash_model::{ChipId, Instant, PerId, Span};
 use rtflash_plan::{ChannelId, Options, Plan, SourceId, Times};
 use rtflash_trace::{Action, JobId, Operation, Transfer};
 
@@ -49,7 +49,11 @@ impl Lengths {
     /// The lengths of a plan's operations.
     pub fn new(plan: &Plan, options: &Options) -> Lengths {
         let (device, timing) = (plan.device(), plan.timing());
-        let [read, program, erase, transfer] = ranges(device);
+        // By how much times that are ranges may be shorter.
+        let read = device.page_read().saturating_sub(device.page_read_min());
+        let program = device.page_program().saturating_sub(device.page_program_min());
+        let erase = device.block_erase().saturating_sub(device.block_erase_min());
+        let transfer = device.page_transfer().saturating_sub(device.page_transfer_min());
         let length = |max: Span, shorter: Span| RangedTime { max, shorter: shorter.min(max) };
         let parts = [
             length(timing.sensing(), read),
@@ -153,7 +157,6 @@ impl Lengths {
         }
     }
 
-    /// What is stated of the lengths of a job's operations.
     #[inline]
     fn stated(&self, job: JobId) -> Option<u64> {
         let of = &self.stated.as_ref()?[job.source];
@@ -186,14 +189,4 @@ fn stated(plan: &Plan, options: &Options) -> Option<PerId<SourceId, Vec<u16>>> {
         })
         .collect();
     lengths.iter().any(|stated| !stated.is_empty()).then_some(lengths)
-}
-
-/// By how much t_r, t_w, t_e and t_d may be shorter than stated.
-fn ranges(device: &Device) -> [Span; 4] {
-    [
-        device.page_read().saturating_sub(device.page_read_min()),
-        device.page_program().saturating_sub(device.page_program_min()),
-        device.block_erase().saturating_sub(device.block_erase_min()),
-        device.page_transfer().saturating_sub(device.page_transfer_min()),
-    ]
 }

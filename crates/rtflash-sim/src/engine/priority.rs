@@ -6,7 +6,6 @@ use std::ops::Bound;
 use rtflash_plan::{JobId, Kind, SourceId};
 use serde::{Deserialize, Serialize};
 
-/// When a job is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct JobDue {
     /// In nanoseconds; in the background behind all deadlines.
@@ -22,7 +21,6 @@ pub(crate) struct Priority {
     pub(crate) due: JobDue,
     pub(crate) kind: Kind,
     pub(crate) source: SourceId,
-    /// The number of the job.
     pub(crate) index: u64,
     /// Where the job or the part is kept.
     pub(crate) slot: usize,
@@ -47,7 +45,6 @@ impl PriorityQueue {
         self.first
     }
 
-    /// Whether what is kept in this slot comes first.
     #[inline]
     pub(crate) fn is_first(&self, slot: usize) -> bool {
         self.first.is_some_and(|first| first.slot == slot)

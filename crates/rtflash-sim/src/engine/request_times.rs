@@ -6,7 +6,6 @@ use rtflash_plan::{
 };
 use rtflash_trace::{JobId, Kind, Policed};
 
-/// The nominal arrivals of a source of requests, and their pages.
 #[derive(Debug)]
 pub(crate) struct RequestTimes {
     source: SourceId,
@@ -15,7 +14,6 @@ pub(crate) struct RequestTimes {
     recurrence: Recurrence,
     offset: Span,
     declared: u64,
-    /// What is stated.
     stated: RequestPattern,
     police: bool,
 }
@@ -65,7 +63,6 @@ impl RequestTimes {
         allowed.saturating_add(gap)
     }
 
-    /// When the request of this number comes, if that is stated.
     fn came(&self, index: u64) -> Option<Instant> {
         self.stated.releases.get(usize::try_from(index).ok()?).copied()
     }

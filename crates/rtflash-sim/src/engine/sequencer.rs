@@ -2,7 +2,7 @@
 //! may be known before its time.
 
 use rtflash_model::Instant;
-use rtflash_plan::resume::{Resume, resume};
+use rtflash_plan::resume::resume;
 use rtflash_trace::{Action, Observer, Operation, Record};
 use serde::{Deserialize, Serialize};
 
@@ -28,11 +28,11 @@ pub(crate) struct Sequencer<O> {
     observer: O,
 }
 
-resume!([O: Resume] Sequencer<O> {
+resume!([O] Sequencer<O> {
     values: [held, open, enough],
-    parts: [observer],
+    parts: [],
     lists: [],
-    made: [wants_records],
+    made: [wants_records, observer],
 });
 
 impl<O: Observer> Sequencer<O> {
@@ -47,7 +47,6 @@ impl<O: Observer> Sequencer<O> {
         Ticket(self.wants_records.then(|| self.open.insert(Some(*operation))))
     }
 
-    /// The end of an operation that was opened.
     #[inline]
     pub(crate) fn close(&mut self, ticket: Ticket, end: Instant) {
         let Some(place) = ticket.0 else { return };

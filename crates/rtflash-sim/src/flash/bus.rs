@@ -13,14 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::earliest::Earliest;
 
-/// A chip asks for a bus.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct BusRequest {
     /// Since when, or from when on.
     pub(crate) since: Instant,
-    /// Which.
     pub(crate) channel: ChannelId,
-    /// For which chip.
     pub(crate) chip: ChipId,
     /// For which cluster or processor of the group.
     pub(crate) lane: usize,
@@ -87,13 +84,11 @@ impl Bus {
     }
 }
 
-/// The buses of a group of clusters.
 #[derive(Debug)]
 pub(crate) struct Channels {
     channels: Vec<Bus>,
     /// Where each channel of the device is among them, or [`NOT_USED`].
     of: PerId<ChannelId, usize>,
-    /// When each grants next.
     next: Earliest,
     arbitration: Arbitration,
     ties: TieBreaker,
@@ -106,7 +101,6 @@ resume!([] Channels {
     made: [of, arbitration, ties],
 });
 
-/// In the place of a channel without chips of the group.
 const NOT_USED: usize = usize::MAX;
 
 impl Channels {
@@ -155,11 +149,11 @@ impl Channels {
     #[inline(always)]
     pub(crate) fn hold(&mut self, channel: ChannelId, until: Instant) {
         let number = self.of[channel];
+        assert!(self.channels[number].free_at <= until, "a bus has one transfer at a time");
         self.channels[number].free_at = until;
         self.set(number);
     }
 
-    /// The state of a channel has changed.
     #[inline(always)]
     fn set(&mut self, number: usize) {
         self.next.set(number, self.channels[number].next());

@@ -1,28 +1,27 @@
 //! A cluster as both dispatchers see it: its pages, its collector, and the addresses that its jobs
 //! draw.
 
+use rtflash_ftl::Frontiers;
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, TIME_LIMIT_NS};
 use rtflash_plan::{Addresses, ClusterPlan, ColumnId, Options, Plan, SourceId, groups};
-use rtflash_trace::{JobId, Kind, LeftOut, Selection};
+use rtflash_trace::{JobId, Kind, LeftOut, Observer, Selection};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::priority::{JobDue, Priority};
 use crate::engine::slab::Slab;
-use crate::store::{Collector, PageMap, PagePlace, PageStore};
+use crate::store::{Collector, PageMap, PagePlace};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ClusterState {
-    /// Its position in the plan.
     pub(crate) position: ClusterId,
-    /// Its chips' numbers in the device.
     pub(crate) chips: PerId<ColumnId, ChipId>,
     pub(crate) map: PageMap,
     pub(crate) collector: Collector,
-    /// Where the next write goes.
-    pointer: ColumnId,
+    /// The chip that the next page to be written goes to, if writes just go round.
+    pub(crate) pointer: ColumnId,
     addresses: Vec<Addresses>,
-    /// The first slot of the job streams in `addresses`; each has two.
-    streams: usize,
+    /// The first slot of the job streams in `addresses`: each has two, of its reads and writes.
+    pub(crate) streams: usize,
     /// Pages of background jobs that are not finished.
     pub(crate) background: u64,
     /// w(φ) of background jobs.
@@ -58,7 +57,7 @@ impl ClusterState {
             let owner = cluster.tasks.binary_search(&task).expect("a source's task is one of its cluster's");
             add(number, source.kind == Kind::Read, owner);
         }
-        let streams = addresses_of_tasks(plan, position);
+        let streams = plan.sources().iter().filter(|source| source.cluster == Some(position)).count();
         let of_jobs = plan.sources().enumerate().filter_map(|(number, source)| Some((number, source.stream()?)));
         for (number, stream) in of_jobs {
             add(number, true, cluster.tasks.len() + stream);
@@ -118,29 +117,15 @@ impl ClusterState {
         true
     }
 
-    /// The record of a pass that a job leaves out.
     pub(crate) fn leaving_out(&self, job: JobId, at: Instant) -> LeftOut {
         LeftOut { at, job, cluster: self.position, chip: self.chips[ColumnId(0)], free: self.map.free() }
     }
 
-    /// The first chip that takes part in the pass under way.
     pub(crate) fn first_in_pass(&self) -> ChipId {
-        let first = self.chips.enumerate().find(|&(position, _)| self.collector.is_on(position));
+        let first = self.chips.enumerate().find(|&(position, _)| self.collector.victim(position).is_some());
         *first.expect("a chip takes part in the pass under way").1
     }
 
-    /// s.
-    pub(crate) fn size(&self) -> u32 {
-        self.chips.count()
-    }
-
-    /// The slot of a job stream's reads (its writes have the next one), by position of the stream
-    /// in the task set.
-    pub(crate) fn stream_slot(&self, stream: usize) -> usize {
-        self.streams + 2 * stream
-    }
-
-    /// The next logical page of a slot.
     #[inline]
     pub(crate) fn draw(&mut self, slot: usize) -> Lpn {
         let map = &self.map;
@@ -157,15 +142,16 @@ impl ClusterState {
         (lpn, place)
     }
 
-    /// Asks memory for what will be known of the page that a slot draws a few draws later, and says
-    /// which page that is. benches/execution.rs: without it serial dispatch takes twice as long.
+    /// Asks memory for what will be known of the page that a slot draws a few draws later, and lets
+    /// the observer do so. benches/execution.rs: without it serial dispatch takes twice as long.
     #[inline]
-    pub(crate) fn ahead(&self, slot: usize) -> Option<Lpn> {
+    pub(crate) fn ahead(&self, slot: usize, observer: &impl Observer) {
         let addresses = &self.addresses[slot];
         addresses.ahead(1).into_iter().for_each(|soon| self.map.prefetch_page(soon));
-        let later = addresses.ahead(3);
-        later.into_iter().for_each(|later| self.map.prefetch_place(later));
-        later
+        if let Some(later) = addresses.ahead(3) {
+            self.map.prefetch_place(later);
+            observer.expect(self.position, later);
+        }
     }
 
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
@@ -187,39 +173,28 @@ impl ClusterState {
         }
     }
 
-    /// The chip (by position) that the next page to be written goes to, if writes just go round.
-    pub(crate) fn pointer(&self) -> ColumnId {
-        self.pointer
-    }
-
     /// The first chip from `from` on, round the cluster, that has room for a write.
     #[inline]
     pub(crate) fn chip_with_room(&self, from: ColumnId) -> Option<ColumnId> {
         if self.collector.has_room(&self.map, from) {
             return Some(from);
         }
-        let size = self.size();
+        let size = self.chips.count();
         (1..size).map(|step| ColumnId((from.0 + step) % size)).find(|&chip| self.collector.has_room(&self.map, chip))
     }
 
-    /// The pointer moves behind a chip.
     #[inline]
     pub(crate) fn advance(&mut self, chip: ColumnId) {
-        self.pointer = ColumnId(if chip.0 + 1 < self.size() { chip.0 + 1 } else { 0 });
+        self.pointer = ColumnId(if chip.0 + 1 < self.chips.count() { chip.0 + 1 } else { 0 });
     }
 
     /// Writes a page drawn from a slot to a chip that has room.
     #[inline]
     pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
-        let place = self.map.write(lpn, chip)?;
+        let place = self.map.program(Frontiers::Write, lpn, chip)?;
         self.addresses[slot].written(lpn, chip);
         Some(place)
     }
-}
-
-/// How many sources of tasks a cluster has.
-fn addresses_of_tasks(plan: &Plan, position: ClusterId) -> usize {
-    plan.sources().iter().filter(|source| source.cluster == Some(position)).count()
 }
 
 /// Behind all deadlines: background jobs are served in order of arrival, after everything else.
@@ -237,7 +212,6 @@ pub(crate) struct PendingJob {
     pub(crate) cluster: usize,
     /// Slot of its addresses in the cluster: reads; writes.
     pub(crate) slots: (usize, usize),
-    /// Passes not yet over.
     pub(crate) passes: u64,
     /// Pages not yet begun.
     pub(crate) reads: u64,

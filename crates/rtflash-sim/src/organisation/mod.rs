@@ -2,6 +2,7 @@
 
 pub(crate) mod certified;
 pub(crate) mod cluster;
+pub(crate) mod group;
 pub(crate) mod parallel;
 pub(crate) mod releases;
 pub(crate) mod serial;

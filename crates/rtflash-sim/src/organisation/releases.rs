@@ -12,7 +12,6 @@ use crate::earliest::earlier;
 use crate::engine::request_times::{RequestTimes, collection_starts};
 use crate::organisation::cluster::{BACKGROUND, ClusterState, PendingJob};
 
-/// A periodic source at run time.
 #[derive(Debug)]
 struct Periodic {
     source: SourceId,
@@ -26,7 +25,6 @@ struct Periodic {
     at: Instant,
 }
 
-/// When the jobs of a periodic source are released and due.
 #[derive(Debug)]
 enum JobTimes {
     /// Requests, each due this span after its release.
@@ -64,7 +62,6 @@ resume!([] Periodic {
 
 pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
-    /// What the police did to the request.
     pub(crate) policed: Option<Policed>,
     /// No job where no cluster serves it.
     pub(crate) job: Option<PendingJob>,
@@ -75,8 +72,8 @@ pub(crate) struct ReleasedJob {
 pub(crate) struct Releaser {
     sources: Vec<Periodic>,
     /// When each periodic source releases its next job, where that is before the end of the run.
-    periodic: BinaryHeap<Reverse<(Instant, usize)>>,
-    arrivals: VecDeque<Arrival>,
+    pub(super) periodic: BinaryHeap<Reverse<(Instant, usize)>>,
+    pub(super) arrivals: VecDeque<Arrival>,
     /// The stream of each source of jobs that are not real-time.
     streams: PerId<SourceId, Option<usize>>,
     ties: TieBreaker,
@@ -108,21 +105,6 @@ impl Releaser {
         }
     }
 
-    /// A job that is not real-time arrives, behind all that have.
-    pub(crate) fn arrives(&mut self, arrival: Arrival) {
-        self.arrivals.push_back(arrival);
-    }
-
-    /// Periodic sources release nothing: a host hands over all jobs.
-    pub(crate) fn without_periodic_sources(&mut self) {
-        self.periodic.clear();
-    }
-
-    pub(crate) fn release_no_more(&mut self) {
-        self.periodic.clear();
-        self.arrivals.clear();
-    }
-
     #[inline]
     pub(crate) fn next_release(&self) -> Option<Instant> {
         let periodic = self.periodic.peek().map(|&Reverse((at, _))| at);
@@ -143,7 +125,6 @@ impl Releaser {
         Some(self.take(&arrival, clusters))
     }
 
-    /// A periodic source releases its next job.
     fn release(&mut self, number: usize, clusters: &[ClusterState]) -> ReleasedJob {
         let source = &mut self.sources[number];
         let (at, id) = (source.at, JobId { source: source.source, index: source.next });
@@ -202,7 +183,8 @@ impl Releaser {
             cluster: position.map(|position| clusters[position].position),
         };
         let job = position.map(|position| {
-            let slot = clusters[position].stream_slot(self.streams[arrival.job.source].expect(A_STREAM));
+            let stream = self.streams[arrival.job.source].expect(A_STREAM);
+            let slot = clusters[position].streams + 2 * stream;
             PendingJob {
                 id: arrival.job,
                 kind: Kind::Server,

@@ -15,9 +15,8 @@ use rtflash_trace::{NO_LPN, NONE};
 use serde::{Deserialize, Serialize};
 
 use crate::flash::Owned;
-use crate::store::page_store::{PagePlace, PageStore, fullest};
+use crate::store::page_store::{PagePlace, fullest};
 
-/// The logical pages of a cluster on its chips.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PageMap {
     pages_per_chip: u32,
@@ -29,7 +28,6 @@ pub(crate) struct PageMap {
 }
 
 impl PageMap {
-    /// The map that a run begins with.
     pub(crate) fn new(cluster: &ClusterPlan, options: &Options) -> PageMap {
         let layout = &cluster.layout;
         let (pages_per_chip, pages_per_block) = (layout.pages_per_chip(), layout.pages());
@@ -72,64 +70,57 @@ impl PageMap {
         ColumnId(self.places[lpn] / self.pages_per_chip)
     }
 
-    /// The logical page in a page.
     #[inline]
     pub(super) fn lpn(&self, at: PagePlace) -> Lpn {
         Lpn(self.chips[at.chip].lpn(at.block.0 * self.pages_per_block + at.page))
     }
 
-    /// Valid pages of a block of a chip.
     pub(crate) fn valid(&self, chip: ColumnId, block: BlockId) -> u32 {
         self.chips[chip].valid(block.0)
     }
 
-    /// Programs a logical page on a chip that has room for it.
-    pub(crate) fn write(&mut self, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
-        self.program(Frontiers::Write, lpn, chip)
-    }
-
     /// Programs a logical page to a frontier of a chip; the page it was on before is stale.
     #[inline]
-    pub(super) fn program(&mut self, to: Frontiers, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
+    pub(crate) fn program(&mut self, to: Frontiers, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
         let Frontier { block, next } = self.chips[chip].program(to, lpn.0)?;
         let at = PagePlace { chip, block: BlockId(block), page: next };
         let number = self.number(at);
         let old = std::mem::replace(&mut self.places[lpn], number);
         let (old_chip, old_page) = self.split(old);
+        assert!(old != number, "a page is programmed where nothing valid is");
         self.chips[old_chip].invalidate(old_page);
-        self.free -= 1;
+        self.free = self.free.checked_sub(1).expect("a page that is programmed was free");
         Some(at)
     }
 
-    /// Erases a victim.
     pub(super) fn erase(&mut self, chip: ColumnId, block: BlockId) {
         self.chips[chip].erase(block.0);
         self.free += u64::from(self.pages_per_block);
     }
-}
 
-impl PageStore for PageMap {
-    fn locate(&self, lpn: Lpn) -> PagePlace {
+    /// The place of a logical page.
+    pub(crate) fn locate(&self, lpn: Lpn) -> PagePlace {
         let (chip, page) = self.split(self.places[lpn]);
         PagePlace { chip, block: BlockId(page / self.pages_per_block), page: page % self.pages_per_block }
     }
 
-    /// Those of erased blocks of the whole cluster, and the rest of open and copy blocks.
-    fn free(&self) -> u64 {
+    /// Pages of erased blocks of the whole cluster, and the rest of open and copy blocks.
+    pub(crate) fn free(&self) -> u64 {
         self.free
     }
 
-    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+    pub(crate) fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
         fullest(self.chips.enumerate(), range, pages)
     }
 
     #[inline]
-    fn prefetch_place(&self, lpn: Lpn) {
+    pub(crate) fn prefetch_place(&self, lpn: Lpn) {
         prefetch_index(self.places.as_slice(), lpn.index());
     }
 
+    /// Asks memory for what is at the place of a logical page.
     #[inline]
-    fn prefetch_page(&self, lpn: Lpn) {
+    pub(crate) fn prefetch_page(&self, lpn: Lpn) {
         let (chip, page) = self.split(self.places[lpn]);
         prefetch_index(self.chips[chip].lpns(), PageId(page).index());
     }

@@ -6,7 +6,7 @@ mod page_store;
 mod pass;
 mod processor_store;
 
-pub(crate) use crate::store::page_store::{PagePlace, PageStore};
+pub(crate) use crate::store::page_store::PagePlace;
 pub(crate) use map::PageMap;
 pub(crate) use pass::{Collector, Copy};
 pub(crate) use processor_store::ProcessorStore;

@@ -1,4 +1,4 @@
-//! Questions to every organisation of pages on chips.
+//! Where pages are, and which of them keep victims full.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -18,26 +18,6 @@ pub(crate) struct PagePlace {
     pub(crate) chip: ColumnId,
     pub(crate) block: BlockId,
     pub(crate) page: u32,
-}
-
-/// Logical pages on chips: those of a cluster, or of one of its processors.
-pub(crate) trait PageStore {
-    /// The place of a logical page.
-    fn locate(&self, lpn: Lpn) -> PagePlace;
-
-    /// Free pages.
-    fn free(&self) -> u64;
-
-    /// Logical pages of a range, `pages` of them if there are as many, whose overwriting keeps
-    /// victims full: one after another from the closed block that then has the most valid pages,
-    /// the first of them among equals; of the block, the first that is in the range.
-    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn>;
-
-    /// Asks memory for the place of a logical page.
-    fn prefetch_place(&self, lpn: Lpn);
-
-    /// Asks memory for what is at the place of a logical page.
-    fn prefetch_page(&self, lpn: Lpn);
 }
 
 /// A block that [`fullest`] can choose pages from.
@@ -62,7 +42,9 @@ impl FullBlock<'_> {
     }
 }
 
-/// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.
+/// Logical pages of a range, `pages` of them if there are as many, whose overwriting keeps victims
+/// full: one after another from the closed block that then has the most valid pages; of the block,
+/// the first that is in the range. Among equals the lowest chip, and then the lowest block.
 pub(crate) fn fullest<'b>(
     chips: impl Iterator<Item = (ColumnId, &'b Blocks<Owned>)>,
     range: &Range<Lpn>,

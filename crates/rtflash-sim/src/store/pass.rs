@@ -12,7 +12,7 @@ use rtflash_plan::{BlockId, ColumnId, Victims};
 use serde::{Deserialize, Serialize};
 
 use super::map::PageMap;
-use crate::store::page_store::{PagePlace, PageStore};
+use crate::store::page_store::PagePlace;
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,6 @@ pub(crate) enum Copy {
     Padding,
 }
 
-/// The part of a chip in the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     victim: BlockId,
@@ -67,23 +66,15 @@ impl Collector {
         map.free() > self.reserve.saturating_add(left_out)
     }
 
-    /// Whether a pass is under way.
     pub(crate) fn is_under_way(&self) -> bool {
         self.busy > 0
     }
 
-    /// Whether a chip takes part in the pass under way and has not erased its victim yet.
-    pub(crate) fn is_on(&self, chip: ColumnId) -> bool {
-        self.pass[chip].is_some()
-    }
-
-    /// Whether a write can take a page on a chip.
     #[inline(always)]
     pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
         map.chips[chip].frontier(Frontiers::Write).is_some() || self.may_open(map, chip)
     }
 
-    /// Whether a write can take another block on a chip.
     #[inline(never)]
     fn may_open(&self, map: &PageMap, chip: ColumnId) -> bool {
         let blocks = &map.chips[chip];
@@ -120,7 +111,6 @@ impl Collector {
         self.busy > 0
     }
 
-    /// The next page of the victim that is valid.
     #[inline(always)]
     fn next_valid(pass: &ChipPass, map: &PageMap, chip: ColumnId) -> Option<(PagePlace, Lpn)> {
         let page = map.chips[chip].next_valid(pass.victim.0, 0, pass.cursor)?;
@@ -167,6 +157,7 @@ impl Collector {
         let pass = self.pass[chip].as_mut()?;
         let copy = pass.copy.take()?;
         pass.finished += 1;
+        assert!(pass.finished <= pass.reads, "a copy is programmed after it is read");
         let Copy::Page(from, lpn) = copy else { return None };
         if map.lpn(from) != lpn {
             return None;
@@ -176,7 +167,6 @@ impl Collector {
         pass.last
     }
 
-    /// The victim on a chip.
     pub(crate) fn victim(&self, chip: ColumnId) -> Option<BlockId> {
         self.pass[chip].map(|pass| pass.victim)
     }
@@ -184,6 +174,7 @@ impl Collector {
     /// The victim on a chip has been erased, which ends its part in the pass.
     pub(crate) fn erased(&mut self, map: &mut PageMap, chip: ColumnId) {
         if let Some(pass) = self.pass[chip].take() {
+            assert!(map.valid(chip, pass.victim) == 0, "a pass has copied what is valid");
             map.erase(chip, pass.victim);
             self.busy -= 1;
         }

@@ -12,12 +12,10 @@ use rtflash_trace::NO_LPN;
 use serde::{Deserialize, Serialize};
 
 use crate::flash::Owned;
-use crate::store::page_store::{PagePlace, PageStore, fullest};
+use crate::store::page_store::{PagePlace, fullest};
 
-/// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProcessorStore {
-    /// Its counters are read; the methods here change them.
     pub(crate) ftl: EdfProcessor<Owned>,
 }
 
@@ -68,17 +66,6 @@ impl ProcessorStore {
         self.ftl.pages.place(lpn.0) == NO_LPN.0
     }
 
-    /// Whether its blocks are those of zones.
-    #[inline]
-    pub(crate) fn is_zoned(&self) -> bool {
-        self.ftl.pages.is_zoned()
-    }
-
-    /// A block of a zone is reset.
-    pub(crate) fn reset(&mut self, block: BlockId) {
-        self.ftl.pages.reset(block.0);
-    }
-
     /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
     pub(crate) fn write(&mut self, lpn: Lpn) -> Option<PagePlace> {
@@ -91,26 +78,35 @@ impl ProcessorStore {
         self.ftl.serve(lpn.0, counts).map(PagePlace::from)
     }
 
-    /// Programs once more what has failed. `None` where no page is free.
-    pub(crate) fn program_again(&mut self, lpn: Lpn) -> Option<PagePlace> {
-        self.ftl.pages.program(lpn.0).map(PagePlace::from)
-    }
-
-    /// Whether `count` pages are free for requests that this logical page is one of.
-    pub(crate) fn has_room(&self, lpn: Lpn, count: usize) -> bool {
-        self.ftl.pages.has_room(lpn.0, count)
-    }
-
-    /// A block is retired, at a program that has failed, or at a reset.
-    pub(crate) fn retire(&mut self, block: BlockId) {
-        self.ftl.pages.retire(block.0);
-    }
-
     /// The next step of a pass under way, with the pages that a superblock reads or programs.
     #[inline]
     pub(crate) fn step_of_pass(&mut self, server: bool, row: &mut Vec<(PagePlace, Lpn)>) -> Option<GcStep> {
         row.clear();
         self.ftl.step_of_pass(server, |page| row.push((page.spot.into(), Lpn(page.lpn))))
+    }
+
+    /// f.
+    #[inline]
+    pub(crate) fn free(&self) -> u64 {
+        self.ftl.pages.free().into()
+    }
+
+    /// Blocks that passes are working on and the open one are left alone.
+    pub(crate) fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        fullest([(ColumnId(0), self.ftl.pages.blocks())].into_iter(), range, pages)
+    }
+
+    #[inline]
+    pub(crate) fn prefetch_place(&self, lpn: Lpn) {
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.places(), PageId(pages.slot(lpn.0)).index());
+    }
+
+    /// Asks memory for what is at the place of a logical page.
+    #[inline]
+    pub(crate) fn prefetch_page(&self, lpn: Lpn) {
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.blocks().lpns(), PageId(pages.place(lpn.0)).index());
     }
 
     /// A logical page that the next step of a pass will probably read.
@@ -168,37 +164,6 @@ fn zoned_pages(cluster: &ClusterPlan, by: &Certified, position: ColumnId, option
     let columns = Columns { superblock: false, width: 1, stride: layout.chips(), offset: position.0 };
     let places = vec![NO_LPN.0; PageId(layout.logical_per_chip()).index()];
     Pages::of_zones(columns, pages, Owned::blocks(blocks, pages, held.into()), places, zones)
-}
-
-impl PageStore for ProcessorStore {
-    #[inline]
-    fn locate(&self, lpn: Lpn) -> PagePlace {
-        let pages = &self.ftl.pages;
-        pages.spot(pages.place(lpn.0)).into()
-    }
-
-    /// f.
-    #[inline]
-    fn free(&self) -> u64 {
-        self.ftl.pages.free().into()
-    }
-
-    /// Blocks that passes are working on and the open one are left alone.
-    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
-        fullest([(ColumnId(0), self.ftl.pages.blocks())].into_iter(), range, pages)
-    }
-
-    #[inline]
-    fn prefetch_place(&self, lpn: Lpn) {
-        let pages = &self.ftl.pages;
-        prefetch_index(pages.places(), PageId(pages.slot(lpn.0)).index());
-    }
-
-    #[inline]
-    fn prefetch_page(&self, lpn: Lpn) {
-        let pages = &self.ftl.pages;
-        prefetch_index(pages.blocks().lpns(), PageId(pages.place(lpn.0)).index());
-    }
 }
 
 #[cfg(test)]

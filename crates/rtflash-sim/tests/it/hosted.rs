@@ -26,7 +26,7 @@ enum Handed {
 
 /// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
 /// what was recorded, and when which job was over.
-fn hosted<O: Observer>(
+fn hosted<O: Observer + Send>(
     plan: &Plan,
     options: &Options,
     planned: &[(Instant, Handed)],

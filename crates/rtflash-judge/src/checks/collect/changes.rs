@@ -1,11 +1,12 @@
 //! Terms of garbage collection on a processor, and changes of them while it runs
 //! (docs/admission.md).
 
-use rtflash_model::{ChipId, Instant, Span};
+use rtflash_model::Span;
 use rtflash_plan::{Certified, ClusterPlan, CollectionChange, Plan, Promise};
 use rtflash_trace::TermsChange;
 
 use super::{CollectionTerms, Collections, ProcessorAccount};
+use crate::WatchedChip;
 use crate::checks::watched_pass::WatchedPass;
 use crate::place::Place;
 use crate::shadow::pages::Mapping;
@@ -44,25 +45,23 @@ impl ProcessorAccount {
 }
 
 impl Collections {
-    /// Whether the free pages of a processor suffice for what has arrived.
-    pub(crate) fn look(&mut self, chip: ChipId, at: Instant, free: u64) {
-        let Some(account) = self.processor(chip).map(|processor| &self.accounts[processor]) else { return };
-        let pending = account.arrived.saturating_sub(account.programmed);
-        let cluster = Some(account.cluster);
-        self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
-    }
-
     /// A processor goes on by other terms, or its counter is put forward. `idle`: whether none of
     /// its cluster's jobs has a step left there.
-    pub(crate) fn changed(&mut self, changed: &TermsChange, idle: bool, plan: &Plan, map: &mut Mapping) {
+    pub(crate) fn changed(
+        &mut self,
+        changed: &TermsChange,
+        at: Option<WatchedChip>,
+        idle: bool,
+        plan: &Plan,
+        map: &mut Mapping,
+    ) {
         let cluster = changed.cluster;
-        let place = || Place { at: changed.at, job: None, cluster: Some(cluster), chip: Some(changed.chip) };
+        let place = || Place { chip: Some(changed.chip), ..Place::in_cluster(changed.at, Some(cluster)) };
         let Promise::Certified(certified) = plan.promise() else { return };
         let (by, of) = (&certified[cluster], &plan.clusters()[cluster]);
         let found = usize::try_from(changed.stage).ok().and_then(|stage| Some((stage, stage.checked_sub(1)?)));
         let found = found.and_then(|(stage, before)| Some((stage, by.changes.get(before)?)));
-        let account = self.of_chip[changed.chip].map(|processor| &mut self.accounts[processor]);
-        let account = account.filter(|account| account.cluster == cluster);
+        let account = at.map(|at| &mut self.accounts[at.processor]);
         let (Some((stage, planned)), Some(account)) = (found, account) else {
             self.releases.note(0, 1, place);
             return;
@@ -75,7 +74,7 @@ impl Collections {
             account.programmed = account.programmed.saturating_add(change.collection.reclaimed_pages);
         } else {
             let before = account.stage.checked_sub(1).map_or(0, |last| by.changes[last].change.extra_passes);
-            let free = map.free(cluster, account.position, account.chip, changed.at);
+            let free = map.free(account.first, changed.at);
             is_valid &= free.is_none_or(|free| free == changed.free);
             is_valid &= idle && stage == account.stage + 1 && account.extra == before;
             is_valid &= account.programmed == account.arrived && account.passes.iter().all(|it| it.victim.is_none());

@@ -4,8 +4,10 @@
 use rtflash_model::Instant;
 use rtflash_trace::{Action, JobId, Kind, Operation, Selection};
 
-use super::{CollectionTerms, Collections};
+use super::{CollectionTerms, Collections, ProcessorAccount};
+use crate::Assumption;
 use crate::checks::watched_pass::WatchedPass;
+use crate::gauge::Gauges;
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 use crate::shadow::pages::{FailedPage, Mapping};
@@ -50,44 +52,43 @@ impl Collections {
         }
     }
 
+    /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
+    pub(crate) fn moved(&mut self, job: JobId, at: Instant, map: &mut Mapping, gauges: &mut Gauges) -> bool {
+        let Some(processor) = self.of_source[job.source] else { return false };
+        let account = &mut self.accounts[processor];
+        let pass = &mut account.passes[0];
+        let moves = pass.moves.is_some_and(|(of, _)| of == job);
+        if moves {
+            let of = std::mem::take(pass);
+            let place = || Place { job: Some(job), ..Place::in_cluster(at, Some(account.first.cluster)) };
+            gauges[Assumption::GcCost].note(account.terms.pass, of.total(), place);
+            if let Some(block) = of.victim {
+                map.give_back(account.first, block);
+            }
+        }
+        moves
+    }
+}
+
+impl ProcessorAccount {
     /// A GC job that is void moves the `valid` pages of a block that has failed, or (`levels`) is
-    /// worn least. `free`: free pages; `room`: those that are there for others.
-    pub(crate) fn moves(
+    /// worn least.
+    pub(super) fn moves(
         &mut self,
         selection: &Selection,
         pending: &Pending,
         valid: u32,
         levels: bool,
-        free: Option<u64>,
-        room: u64,
+        is_void: bool,
+        gauges: &mut Gauges,
     ) {
-        let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
-        let most = account.terms.victim;
-        let is_void = free.is_none_or(|free| free > room);
+        let most = self.terms.victim;
         let is_valid = is_void && most > 0 && pending.release.kind == Kind::Gc && !selection.forced;
-        let pass = &mut account.passes[0];
+        let pass = &mut self.passes[0];
         let is_honest = pass.victim.is_none() && valid > 0 && valid == selection.valid;
         let moves = Some((selection.job, most));
         *pass = WatchedPass { victim: Some(selection.block), moves, levels, ..WatchedPass::default() };
-        self.gc.left_out.note(0, u64::from(!is_valid), || Place::from(selection));
-        self.gc.copies.note(0, u64::from(!is_honest), || Place::from(selection));
-    }
-
-    /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
-    pub(crate) fn moved(&mut self, job: JobId, at: Instant, map: &mut Mapping) -> bool {
-        let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
-            return false;
-        };
-        let pass = &mut account.passes[0];
-        let moves = pass.moves.is_some_and(|(of, _)| of == job);
-        if moves {
-            let of = std::mem::take(pass);
-            let at = || Place { at, job: Some(job), cluster: Some(account.cluster), chip: None };
-            self.cost.note(account.terms.pass, of.total(), at);
-            if let Some(block) = of.victim {
-                map.give_back(account.cluster, account.position, account.chip, block);
-            }
-        }
-        moves
+        gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), || Place::from(selection));
+        gauges[Assumption::Copies].note(0, u64::from(!is_honest), || Place::from(selection));
     }
 }

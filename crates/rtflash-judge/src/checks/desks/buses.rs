@@ -6,6 +6,7 @@ use rtflash_trace::Transfer;
 use serde::{Deserialize, Serialize};
 
 use super::{Desk, Desks};
+use crate::gauge::Gauge;
 use crate::place::Place;
 
 /// What a bus did last.
@@ -32,7 +33,7 @@ impl Desk {
 impl Desks {
     /// Whether it is known since when a read has wanted its bus.
     pub(crate) fn looks_at_order(&self) -> bool {
-        self.sensing.min == self.sensing.max
+        self.times.sensing.min == self.times.sensing.max
     }
 
     /// A page goes on behind a command, in the same turn.
@@ -44,7 +45,7 @@ impl Desks {
     /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
     /// it goes to the chip that has waited longest, or in turn.
     #[inline(always)]
-    pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
+    pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, gauge: &mut Gauge) {
         if !self.looks_at_order() {
             return;
         }
@@ -60,11 +61,11 @@ impl Desks {
                 })
             }
             Arbitration::RoundRobin => {
-                let chips = self.chips_per_channel as usize;
+                let chips = self.times.ways as usize;
                 self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
             }
         };
-        self.order.note(0, late.max(passed), || Place::from(transfer));
+        gauge.note(0, late.max(passed), || Place::from(transfer));
         (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 }

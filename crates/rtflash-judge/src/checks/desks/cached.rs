@@ -2,11 +2,13 @@
 
 use rtflash_model::{ChipId, PerId, Span};
 use rtflash_plan::{ChannelId, Waits};
-use rtflash_trace::{Action, Kind, Operation, Padding, Transfer};
+use rtflash_trace::{Kind, Operation, Padding, Transfer};
 
 use super::{Desks, ToCome};
+use crate::Assumption;
 use crate::checks::contention::ChipContention;
-use crate::checks::registers::{Begun, PartLengths};
+use crate::checks::registers::Begun;
+use crate::gauge::Gauges;
 use crate::place::Place;
 
 impl Desks {
@@ -32,98 +34,78 @@ impl Desks {
         self.registers[self.desk_of(operation.chip)].own_time(operation)
     }
 
-    fn parts(&self) -> PartLengths {
-        let Desks { sensing, programming, transfer, command, chips_per_channel: ways, .. } = *self;
-        PartLengths { sensing, programming, transfer, command, ways }
-    }
-
     /// An operation of a chip with two page registers: whether this is all that there is to it. A
     /// page that a pass of a superblock moves is like any other one's, but for what is in the
     /// registers then.
-    pub(crate) fn in_registers(&mut self, operation: &Operation) -> bool {
+    pub(crate) fn in_registers(&mut self, operation: &Operation, gauges: &mut Gauges) -> bool {
         let inside = !self.moves(operation);
+        let place = Place::from(operation);
+        let (of, first) = (self.times, self.desk_of(operation.chip));
         // With commands a copy or an erase has one, as where there is one register.
-        if !self.is_in_registers(operation) || inside && self.command > Span::ZERO {
-            self.empties_registers(operation);
+        if !self.is_in_registers(operation) || inside && self.times.command > Span::ZERO {
+            // A step of a pass of a superblock begins with nothing in the registers.
+            let begun = self.registers[first].inside(operation.start, operation.end, of);
+            self.begins_in_registers(begun, begun.off, place, gauges);
             return false;
         }
         if self.desks[operation.chip].to_come != ToCome::Nothing {
-            self.lacks_transfer(operation.chip);
+            self.lacks_transfer(operation.chip, gauges);
         }
-        let of = self.parts();
-        let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
-        let waits = waits.map(|places| places[operation.chip].wait_in_registers(operation.action));
-        let first = self.desk_of(operation.chip);
-        let desk = &mut self.registers[first];
-        let mut begun =
-            if inside { desk.inside(operation.start, operation.end, of) } else { desk.page(operation, of, waits) };
-        if inside {
-            let length = match operation.action {
-                Action::Read => self.read,
-                Action::Program => self.program,
-                Action::Erase | Action::ErasePart => self.erase,
-            };
-            begun.off = begun.off.max(length.off(operation.end.since(operation.start)));
-        }
-        let place = Place::from(operation);
-        self.lengths.note(0, begun.off, || place);
-        self.begins_in_registers(begun, place);
+        let (begun, off) = if inside {
+            let begun = self.registers[first].inside(operation.start, operation.end, of);
+            let took = operation.end.since(operation.start);
+            (begun, begun.off.max(self.inside(operation.action).off(took)))
+        } else {
+            let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
+            let waits = waits.map(|places| places[operation.chip].wait_in_registers(operation.action));
+            let begun = self.registers[first].page(operation, of, waits);
+            (begun, begun.off)
+        };
+        self.begins_in_registers(begun, off, place, gauges);
         true
     }
 
-    /// A step of a pass of a cached superblock begins: with nothing in the registers.
-    fn empties_registers(&mut self, operation: &Operation) {
-        let (of, first) = (self.parts(), self.desk_of(operation.chip));
-        let begun = self.registers[first].inside(operation.start, operation.end, of);
-        let place = Place::from(operation);
-        self.lengths.note(0, begun.off, || place);
-        self.begins_in_registers(begun, place);
-    }
-
-    fn begins_in_registers(&mut self, begun: Begun, place: Place) {
+    /// An operation begins, which is `off` from what its parts take.
+    fn begins_in_registers(&mut self, begun: Begun, off: u64, place: Place, gauges: &mut Gauges) {
+        gauges[Assumption::OperationLengths].note(0, off, || place);
         self.exclusion.note(0, begun.overlap, || place);
         if let Some(lacking) = begun.lacking {
-            self.transfers.note(0, 1, || Place::from(&lacking));
+            gauges[Assumption::Transfers].note(0, 1, || Place::from(&lacking));
         }
     }
 
     /// A page of such a chip is moved.
-    pub(crate) fn moves_from_registers(&mut self, transfer: &Transfer, channel: ChannelId) {
+    pub(crate) fn moves_from_registers(&mut self, transfer: &Transfer, channel: ChannelId, gauges: &mut Gauges) {
         let (chip, place) = (transfer.chip, || Place::from(transfer));
-        let of = self.parts();
+        let of = self.times;
         let first = self.desk_of(chip);
         let moved = self.registers[first].moved(transfer, of).filter(|_| channel == transfer.channel);
-        self.transfers.note(0, u64::from(moved.is_none()), place);
+        gauges[Assumption::Transfers].note(0, u64::from(moved.is_none()), place);
         let Some(moved) = moved else { return };
-        self.lengths.note(0, moved.off, place);
+        gauges[Assumption::OperationLengths].note(0, moved.off, place);
         let bound = |places: &PerId<ChipId, ChipContention>| places[chip].wait_in_registers(moved.action);
         let bound = self.places.as_ref().map_or(Span::ZERO, bound);
         self.page_waits.note(bound.as_ns(), moved.waited, place);
-        match moved.asked {
-            Some(chip) => self.takes_bus(&Transfer { chip, ..*transfer }, channel, moved.wanted),
-            None => self.keeps_bus(transfer, channel),
-        }
+        let Some(chip) = moved.asked else { return self.keeps_bus(transfer, channel) };
+        let asked = Transfer { chip, ..*transfer };
+        self.takes_bus(&asked, channel, moved.wanted, &mut gauges[Assumption::BusOrder]);
     }
 
     /// A copy that only lets time pass, on such a chip.
-    pub(crate) fn pads_with_registers(&mut self, padding: &Padding) {
-        let (of, first) = (self.parts(), self.desk_of(padding.chip));
+    pub(crate) fn pads_with_registers(&mut self, padding: &Padding, gauges: &mut Gauges) {
+        let (of, first) = (self.times, self.desk_of(padding.chip));
         let begun = self.registers[first].inside(padding.start, padding.end, of);
-        let Padding { start: at, job, cluster, chip, .. } = *padding;
-        let place = Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
-        self.begins_in_registers(begun, place);
+        self.begins_in_registers(begun, 0, Place::from(padding), gauges);
     }
-}
 
-impl Desks {
     /// The run is over: what is left in registers.
-    pub(crate) fn registers_at_the_end(&mut self) {
-        let of = self.parts();
+    pub(crate) fn registers_at_the_end(&mut self, gauges: &mut Gauges) {
+        let of = self.times;
         for desk in &self.registers {
             if let Some((off, operation)) = desk.off_at_the_end(of) {
-                self.lengths.note(0, off, || Place::from(operation));
+                gauges[Assumption::OperationLengths].note(0, off, || Place::from(operation));
             } else if let Some(left) = desk.left() {
-                self.transfers.note(0, 1, || Place::from(left));
+                gauges[Assumption::Transfers].note(0, 1, || Place::from(left));
             }
         }
     }

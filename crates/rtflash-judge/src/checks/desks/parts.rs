@@ -5,6 +5,8 @@ use rtflash_trace::Operation;
 use serde::{Deserialize, Serialize};
 
 use super::{Desks, Length};
+use crate::Assumption;
+use crate::gauge::Gauges;
 use crate::place::Place;
 
 /// The parts of an erase that a chip has done.
@@ -28,14 +30,14 @@ impl Desks {
     }
 
     /// A part of an erase: no longer than the whole may be.
-    pub(crate) fn part(&mut self, operation: &Operation) {
+    pub(crate) fn part(&mut self, operation: &Operation, gauges: &mut Gauges) {
         let parts = &mut self.parts[operation.chip];
         parts.count += 1;
         parts.time = parts.time.saturating_add(operation.end.since(operation.start));
         let ErasedParts { count, time } = *parts;
         let whole = self.erase_in_parts(count);
         let off = time.saturating_sub(whole.max).as_ns().max(u64::from(self.suspension.is_none()));
-        self.lengths.note(0, off, || Place::from(operation));
+        gauges[Assumption::OperationLengths].note(0, off, || Place::from(operation));
     }
 
     /// The time of an erase that is suspended `count` times.

@@ -12,7 +12,6 @@ pub(crate) struct Pool {
     /// Without what erases have freed that are not counted yet: it may be below zero, also
     /// because a trace has more programs than there are pages.
     pub(crate) free: i64,
-    /// Ends of these erases.
     pub(crate) erases: Vec<Instant>,
     /// Of the row of a superblock that is being erased, the chips that are done with it, and when
     /// the last of them is.

@@ -5,7 +5,6 @@ use rtflash_plan::BlockId;
 use rtflash_trace::{NO_LPN, NONE, Operation};
 use serde::{Deserialize, Serialize};
 
-/// What is programmed in a row.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct RowPages {
     began: Instant,

@@ -24,9 +24,8 @@ impl Mapping {
         }
         if spot != NONE {
             self.clusters[at.cluster].spots[lpn] = NONE;
-            let first = at.watched - at.position.index();
             let shape = self.clusters[at.cluster].shape;
-            let valid = &mut self.valid[shape.block_of(self.blocks, self.pages, first, spot)];
+            let valid = &mut self.valid[shape.block_of(self.blocks, self.pages, at.first(), spot)];
             // In a trace, more pages may be trimmed than were programmed.
             *valid -= u32::from(*valid & !TAKEN != 0);
         }

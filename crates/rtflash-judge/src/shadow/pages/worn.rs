@@ -1,23 +1,21 @@
 //! How often blocks are erased, where wear is levelled (docs/analysis.md, Section 19).
 
-use rtflash_model::{ClusterId, Id, Instant};
-use rtflash_plan::{BlockId, ColumnId};
+use rtflash_model::{Id, Instant};
+use rtflash_plan::BlockId;
 use rtflash_trace::Operation;
 use serde::{Deserialize, Serialize};
 
 use super::{Mapping, TAKEN};
+use crate::WatchedChip;
 use crate::gauge::Gauge;
 use crate::place::Place;
 
 /// Erases of all blocks, by their places in [`Mapping::valid`].
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BlockWear {
-    /// Blocks that are opened before others that were erased less often, against zero.
-    gauge: Gauge,
     /// Δ.
     gap: u32,
     erases: Vec<u32>,
-    /// When the last erase of each ends.
     ends: Vec<Instant>,
     /// Chips of its row that have erased, where it is one of a superblock.
     chips: Vec<u32>,
@@ -26,10 +24,9 @@ pub(crate) struct BlockWear {
 impl BlockWear {
     pub(crate) fn new(gap: u32, blocks: usize) -> BlockWear {
         let (erases, chips) = (vec![0; blocks], vec![0; blocks]);
-        BlockWear { gauge: Gauge::default(), gap, erases, ends: vec![Instant::START; blocks], chips }
+        BlockWear { gap, erases, ends: vec![Instant::START; blocks], chips }
     }
 
-    /// A block of a chip is erased, of a superblock on all its chips.
     pub(crate) fn erased(&mut self, block: usize, end: Instant, chips: u32) {
         self.ends[block] = self.ends[block].max(end);
         self.chips[block] += 1;
@@ -48,27 +45,22 @@ impl BlockWear {
 }
 
 impl Mapping {
-    /// What is found of blocks that are opened, where wear is levelled.
-    pub(crate) fn wear(&self) -> Option<Gauge> {
-        self.wear.as_ref().map(|wear| wear.gauge)
-    }
-
     /// Rule L1: a block takes its first page, and of all that are erased by then it was erased
     /// least often. `base`: where those of its processor begin.
-    pub(crate) fn opens(&mut self, operation: &Operation, base: usize, block: usize) {
-        let Some(wear) = &mut self.wear else { return };
+    pub(crate) fn opens(&self, operation: &Operation, base: usize, block: usize, gauge: &mut Gauge) {
+        let Some(wear) = &self.wear else { return };
         let of = |block: usize| (wear.erases[block], block);
         let is_erased =
             |&other: &usize| self.programmed[other] == 0 && wear.ends[other] <= operation.start && other != block;
         let before = (base..base + self.blocks).filter(is_erased).any(|other| of(other) < of(block));
-        wear.gauge.note(0, u64::from(before && self.known), || Place::from(operation));
+        gauge.note(0, u64::from(before && self.known), || Place::from(operation));
     }
 
     /// Rule L2: the block whose pages a void GC job may move, with how many it has; `None` where
     /// wear is not levelled, or even, or there are pages to be moved from blocks that have failed.
-    pub(crate) fn least_worn(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> Option<(BlockId, u32)> {
+    pub(crate) fn least_worn(&self, at: WatchedChip) -> Option<(BlockId, u32)> {
         let wear = self.wear.as_ref()?;
-        let base = self.base(cluster, position, chip);
+        let base = self.base(at);
         // Pages of blocks that have failed come first.
         let mut retired = self.retired.range(base..base + self.blocks);
         if retired.any(|&block| self.valid[block] & !TAKEN > 0) {
@@ -82,8 +74,8 @@ impl Mapping {
     }
 
     /// Pages of a block were moved: it may be a victim again, unless it has failed.
-    pub(crate) fn give_back(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, block: BlockId) {
-        let of = self.base(cluster, position, chip) + block.index();
+    pub(crate) fn give_back(&mut self, at: WatchedChip, block: BlockId) {
+        let of = self.base(at) + block.index();
         if !self.retired.contains(&of) {
             self.valid[of] &= !TAKEN;
         }

@@ -12,8 +12,7 @@ use crate::engine::priority::Priority;
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// Whether pages are filled in on this processor's idle chips.
     pub(super) fn may_backfill(&self, processor: usize) -> bool {
-        let cluster = self.clusters[self.processors[processor].cluster].position;
-        self.options.placed.backfill && self.certified[cluster].may_backfill()
+        self.options.placed.backfill && self.certified[self.processors[processor].number].may_backfill()
     }
 
     /// How many other pages of a step are on the channel of this one.
@@ -57,7 +56,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let row = planned.iter().any(|page| page.action == Action::Program);
         let device = self.plan.device();
         // A read is to be no longer than the row; with commands it waits once more.
-        let cluster = &self.plan.clusters()[self.clusters[of.cluster].position];
+        let cluster = &self.plan.clusters()[of.number];
         let wait = if device.has_commands() { cluster.page_delay } else { Span::ZERO };
         if row && device.page_read().saturating_add(wait) > device.page_program() {
             return;

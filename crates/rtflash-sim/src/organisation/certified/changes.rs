@@ -11,7 +11,6 @@ use rtflash_trace::{Observer, Record, TermsChange};
 use super::processor::padded_pass;
 use super::registers::ChipRegisters;
 use super::{CertifiedGroup, RequestEvent};
-use crate::store::PageStore;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
     fn next_change(&self, processor: usize) -> Option<PlannedChange> {
@@ -21,14 +20,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     fn last_change(&self, processor: usize) -> Option<PlannedChange> {
         let of = &self.processors[processor];
-        let changes = &self.certified[self.clusters[of.cluster].position].changes;
+        let changes = &self.certified[of.number].changes;
         of.stage.checked_sub(1).and_then(|last| changes.get(last).copied())
-    }
-
-    /// The group, each processor of which awaits its first change.
-    pub(super) fn awaiting_changes(mut self) -> Self {
-        (0..self.processors.len()).for_each(|processor| self.await_change(processor, Instant::START));
-        self
     }
 
     /// From when on a processor may make its next change: one at an instant, from `soonest` on.
@@ -57,8 +50,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         let free = of.store.free();
         let Some(counted) = change.counted(free) else { return };
-        let position = self.clusters[of.cluster].position;
-        let (plan, by) = (&self.plan.clusters()[position], &self.certified[position]);
+        let (plan, by) = (&self.plan.clusters()[of.number], &self.certified[of.number]);
         let collection = change.collection;
         let (valid, victims) = (collection.victim_pages, self.options.victims);
         let padded = padded_pass(plan, by, of.chips.as_slice(), valid, victims, self.plan.device().chips_per_channel());
@@ -108,7 +100,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &self.processors[number];
         let changed = TermsChange {
             at: now,
-            cluster: self.clusters[of.cluster].position,
+            cluster: of.number,
             chip: of.first_chip(),
             stage: u32::try_from(of.stage).expect("a list of changes is shorter than 2^32"),
             extra: u32::try_from(of.extra).unwrap_or(u32::MAX),

@@ -9,7 +9,6 @@ use super::CertifiedGroup;
 use super::faults::ProcessorFaults;
 use super::operate::Planned;
 use crate::engine::priority::Priority;
-use crate::store::PageStore;
 
 /// The outcome of trying the first part in a queue.
 enum ProcessorAttempt {
@@ -67,7 +66,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Tells how a processor stands to which pages to be written have come.
     fn notify_reserve(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
-        if of.store.is_zoned() || of.notified == of.store.ftl.arrived() {
+        if of.store.ftl.pages.is_zoned() || of.notified == of.store.ftl.arrived() {
             return;
         }
         of.notified = of.store.ftl.arrived();

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use crate::store::{PagePlace, PageStore};
+use crate::store::PagePlace;
 
-/// A page that a step programs.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct ProgramUnderWay {
     part: usize,
@@ -33,9 +32,7 @@ pub(super) struct ProcessorFaults {
     blocks: PerId<ColumnId, u32>,
     /// Programs of each chip that may fail before the processor is idle again.
     programs: PerId<ColumnId, u32>,
-    /// When the last step ended.
     busy_until: Instant,
-    /// What the step under way programs.
     doing: Vec<ProgramUnderWay>,
     /// What it erases, and the part that resets a zone so.
     erases: Option<(BlockId, Option<usize>)>,
@@ -121,11 +118,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             if !faults.fails(page.spot.chip, chip, true, now) {
                 continue;
             }
-            of.store.retire(page.spot.block);
+            of.store.ftl.pages.retire(page.spot.block.0);
             let (job, cluster, block) = (self.parts[page.part].id(), of.number, page.spot.block);
             let failed = Failed { at: now, job, cluster, chip, block, page: page.spot.page };
             self.core.observer.push(Record::Failed(failed));
-            if of.store.locate(page.lpn) == page.spot {
+            if of.store.find(page.lpn) == Some(page.spot) {
                 again.push(*page);
             } else if page.kind != Kind::Gc {
                 overwritten.push((page.lpn, page.part));
@@ -152,7 +149,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
         }
         if erase_failed && resets.is_some() {
-            of.store.retire(block);
+            of.store.ftl.pages.retire(block.0);
         }
         erase_failed
     }
@@ -163,14 +160,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[processor];
         let Some(faults) = &mut of.faults else { return };
         let again = std::mem::take(&mut faults.again);
-        if !again.first().is_some_and(|page| of.store.has_room(page.lpn, again.len())) {
+        if !again.first().is_some_and(|page| of.store.ftl.pages.has_room(page.lpn.0, again.len())) {
             faults.again = again;
             return self.lacks_blocks(processor, now);
         }
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         for &ProgramUnderWay { part, kind, lpn, from, .. } in &again {
-            let spot = self.processors[processor].store.program_again(lpn).expect("as many pages are free");
+            let pages = &mut self.processors[processor].store.ftl.pages;
+            let spot = PagePlace::from(pages.program(lpn.0).expect("as many pages are free"));
             if let Some(from) = from {
                 let copy = GcStep::Copyback(from.into(), spot.into(), lpn.0);
                 self.start_gc(processor, part, copy, now);

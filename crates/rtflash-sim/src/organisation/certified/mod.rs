@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId};
-use rtflash_plan::resume::{Resume, resume};
+use rtflash_plan::resume::resume;
 use rtflash_plan::{Arrival, Certified, Options, Plan, Releases, Source, SourceId, TieBreaker};
 use rtflash_trace::{JobId, Observer};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,6 @@ enum RequestEvent {
 /// A cluster at run time.
 #[derive(Debug, Serialize, Deserialize)]
 struct ProcessorGroup {
-    /// Its position in the plan.
     position: ClusterId,
     processors: Range<usize>,
     /// Pages of background jobs that are not finished.
@@ -95,7 +94,7 @@ pub(crate) struct CertifiedGroup<'a, O> {
     row: Vec<(PagePlace, Lpn)>,
 }
 
-resume!(['a, O: Resume] CertifiedGroup<'a, O> {
+resume!(['a, O] CertifiedGroup<'a, O> {
     values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, changed],
     parts: [core],
     lists: [sources],
@@ -105,22 +104,9 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
 });
 
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
-    /// The clusters at these positions of the plan, ascending, with their certificates.
+    /// The clusters at these positions of the plan, ascending, with their certificates. Nothing is
+    /// released until the group [begins](CertifiedGroup::begin): a host releases requests itself.
     pub(crate) fn new(
-        plan: &'a Plan,
-        certified: &'a PerId<ClusterId, Certified>,
-        options: &'a Options,
-        clusters: &[ClusterId],
-        observer: O,
-    ) -> Self {
-        let mut placed = CertifiedGroup::hosted(plan, certified, options, clusters, observer);
-        placed.begin();
-        placed.begin_trims();
-        placed
-    }
-
-    /// A group whose requests a host releases.
-    pub(crate) fn hosted(
         plan: &'a Plan,
         certified: &'a PerId<ClusterId, Certified>,
         options: &'a Options,
@@ -151,7 +137,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
-        CertifiedGroup {
+        let mut group = CertifiedGroup {
             plan,
             certified,
             options,
@@ -174,11 +160,17 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             parts_of: Vec::new(),
             planned: Vec::new(),
             row: Vec::new(),
-        }
-        .awaiting_changes()
+        };
+        (0..group.processors.len()).for_each(|processor| group.await_change(processor, Instant::START));
+        group
     }
 
-    /// Whether more is pending than can be kept.
+    /// Tasks begin to release requests, and to trim.
+    pub(crate) fn begin(&mut self) {
+        (0..self.sources.len()).for_each(|source| self.later(source));
+        (0..self.trims.len()).for_each(|which| self.trim_later(which, 0, Instant::START));
+    }
+
     fn is_overloaded(&self) -> bool {
         self.jobs.len() > self.pending || self.entered > self.pending as u64
     }
@@ -188,6 +180,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         self.processors[processor].queue.remove(&key);
         self.parts.remove(part);
         let of = &mut self.jobs[job];
+        assert!(of.parts > 0, "a job is over with its last part");
         of.parts -= 1;
         if of.parts == 0 {
             let id = of.id;
@@ -208,7 +201,7 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
         &self.core
     }
 
-    fn into_core(self) -> Core<O> {
+    fn into_core(self: Box<Self>) -> Core<O> {
         self.core
     }
 
@@ -217,11 +210,19 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     }
 
     fn request(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[Lpn]) -> Option<JobId> {
-        self.request_of(source, nominal, now, pages)
+        let source = self.sources.iter().position(|of| of.number == source)?;
+        Some(self.release_as_of(source, nominal, now, pages))
     }
 
     fn trim(&mut self, source: SourceId, pages: Range<Lpn>, now: Instant) -> bool {
-        self.trim_of(source, pages, now)
+        let of = self.plan.sources()[source].cluster;
+        let cluster = self.clusters.iter().position(|cluster| Some(cluster.position) == of);
+        let is_zoned = |cluster: usize| self.certified[self.clusters[cluster].position].is_zoned();
+        let Some(cluster) = cluster.filter(|&cluster| !is_zoned(cluster) && self.options.placed.faults == 0) else {
+            return false;
+        };
+        self.trim_pages(cluster, (pages.start.0..pages.end.0).map(Lpn), now);
+        true
     }
 
     #[inline]
@@ -249,7 +250,14 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     /// With its last chip, what a processor does ends.
     #[inline]
     fn end(&mut self, chip: ChipId, now: Instant) {
-        self.processor_ends(chip, now);
+        let processor = self.chips[chip].processor;
+        let of = &mut self.processors[processor];
+        if std::mem::take(&mut of.step.is_under_way) {
+            self.step_ends(processor, now);
+        } else {
+            assert!(of.registers.is_some(), "a step is under way until it ends");
+            self.registers_go_on(processor, now);
+        }
     }
 
     #[inline]

@@ -12,7 +12,6 @@ use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
 use crate::store::PagePlace;
 
-/// A chip of the device.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChipAtWork {
     pub(super) processor: usize,
@@ -34,7 +33,6 @@ impl ChipAtWork {
     }
 }
 
-/// An operation that waits for its bus, or will.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct OpenOperation {
     pub(super) operation: Operation,
@@ -43,7 +41,6 @@ pub(super) struct OpenOperation {
     pub(super) asks_for: BusUse,
 }
 
-/// What the bus is wanted for.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum BusUse {
     /// A page, with the command of a program.
@@ -60,7 +57,6 @@ pub(super) enum BusUse {
     EraseCommand,
 }
 
-/// A page of a step that is about to start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planned {
     pub(super) part: usize,
@@ -141,7 +137,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Starts the reset of a block of a zone, which a request does before it writes there.
     pub(super) fn start_reset(&mut self, processor: usize, part: usize, kind: Kind, block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
-        self.processors[processor].store.reset(block);
+        self.processors[processor].store.ftl.pages.reset(block.0);
         self.processors[processor].erase_may_fail(block, Some(part));
         let spot = PagePlace { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
@@ -182,10 +178,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     #[inline(always)]
     pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;
+        assert!(step.chips > 0, "each chip of a step ends once");
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.core.ends.set(step.last.1, Some(step.last.0));
+            self.core.ends(step.last.1, Some(step.last.0));
         }
     }
 
@@ -290,20 +287,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.ask(processor, operation, asks_for, since);
     }
 
-    /// The step of a chip's processor ends.
-    pub(super) fn processor_ends(&mut self, chip: ChipId, now: Instant) {
-        let processor = self.chips[chip].processor;
-        let of = &mut self.processors[processor];
-        if std::mem::take(&mut of.step.is_under_way) {
-            self.step_ends(processor, now);
-        } else {
-            assert!(of.registers.is_some(), "a step is under way until it ends");
-            self.registers_go_on(processor, now);
-        }
-    }
-
     /// A step ends, and makes progress for all jobs that it had pages of.
-    fn step_ends(&mut self, processor: usize, now: Instant) {
+    pub(super) fn step_ends(&mut self, processor: usize, now: Instant) {
         self.changed.push(processor);
         let erase_failed = self.look_for_failures(processor, now);
         let step = &mut self.processors[processor].step;
@@ -343,7 +328,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// A request for a bus is granted.
     pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
         let BusRequest { channel, chip, lane, .. } = request;
         let open = self.chips[chip].open.take().expect("a chip that asks has an operation");

@@ -21,6 +21,21 @@ pub(super) struct OpenJob {
     pub(super) parts: u64,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) job: usize,
+    pub(super) processor: usize,
+    pub(super) key: Priority,
+    pub(super) reads: VecDeque<Lpn>,
+    pub(super) writes: VecDeque<Lpn>,
+    pub(super) unfinished: u64,
+    /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has
+    /// programmed.
+    pub(super) owes: bool,
+    /// Whether it has been recorded as starved and not gone on since.
+    pub(super) starved: bool,
+}
+
 impl Part {
     /// A part without pages, with room for these numbers of reads and writes.
     pub(super) fn new(job: usize, processor: usize, key: Priority, reads: usize, writes: usize) -> Part {
@@ -36,28 +51,7 @@ impl Part {
     pub(super) fn is_background(&self) -> bool {
         self.key.due.deadline >= BACKGROUND
     }
-}
 
-/// A job's part on a processor.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Part {
-    pub(super) job: usize,
-    pub(super) processor: usize,
-    pub(super) key: Priority,
-    /// Pages to read, not begun.
-    pub(super) reads: VecDeque<Lpn>,
-    /// Pages to write, not begun.
-    pub(super) writes: VecDeque<Lpn>,
-    /// Pages not ended.
-    pub(super) unfinished: u64,
-    /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has
-    /// programmed.
-    pub(super) owes: bool,
-    /// Whether it has been recorded as starved and not gone on since.
-    pub(super) starved: bool,
-}
-
-impl Part {
     /// Whether a page of it has not begun, or a pass is not over.
     pub(super) fn has_more_to_begin(&self) -> bool {
         self.owes || !self.reads.is_empty() || !self.writes.is_empty()
@@ -71,7 +65,6 @@ impl Part {
 /// What a processor is doing: all of its chips that take part end before the next step.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ProcessorStep {
-    /// Whether there is one.
     pub(super) is_under_way: bool,
     /// Chips of which it is not known yet when they end.
     pub(super) chips: usize,
@@ -87,6 +80,7 @@ impl ProcessorStep {
     /// A step of this number of chips begins.
     #[inline]
     pub(super) fn begin(&mut self, chips: usize) {
+        assert!(!self.is_under_way, "a step begins when the one before has ended");
         (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
         self.erases = None;
     }
@@ -97,9 +91,7 @@ pub(super) struct ProcessorState {
     /// Its cluster, by position in the group, and in the plan.
     pub(super) cluster: usize,
     pub(super) number: ClusterId,
-    /// Its chips' numbers in the device.
     pub(super) chips: PerId<ColumnId, ChipId>,
-    /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: ProcessorStore,
@@ -110,7 +102,6 @@ pub(super) struct ProcessorState {
     pub(super) starved: Vec<Priority>,
     /// Pages of real-time writes that had arrived at the last record of the reserve.
     pub(super) notified: u64,
-    /// Whether a change of its terms is to come.
     pub(super) awaits_change: bool,
     /// The last change of its terms that it has made, from 1, and when; and extra GC jobs since
     /// then.
@@ -120,13 +111,10 @@ pub(super) struct ProcessorState {
     pub(super) step: ProcessorStep,
     /// Where its chip uses a second page register: what users' pages do there, step by step.
     pub(super) registers: Option<ChipRegisters>,
-    /// What of it fails.
     pub(super) faults: Option<ProcessorFaults>,
-    /// Where its erases are suspended.
     pub(super) suspends: Option<SuspendedErase>,
 }
 
-/// The channels that chips are on, each once.
 fn channels_of(chips: &[ChipId], chips_per_channel: u32) -> Vec<u32> {
     let mut channels: Vec<u32> = chips.iter().map(|chip| chip.0 / chips_per_channel).collect();
     channels.sort_unstable();

@@ -24,7 +24,6 @@ pub(super) struct ChipRegisters {
     row: Vec<OpenOperation>,
 }
 
-/// What the array does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum ArrayState {
     #[default]
@@ -39,7 +38,6 @@ enum ArrayState {
     Programming(usize, u32, Instant),
 }
 
-/// What the cache register holds.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum CacheState {
     #[default]
@@ -51,7 +49,6 @@ enum CacheState {
     Committed(CommittedRow),
 }
 
-/// How a read's command comes to its chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum CommandPath {
     ByItself,
@@ -284,7 +281,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn wake(&mut self, processor: usize) {
         let chip: ChipId = self.processors[processor].first_chip();
         let next = self.registers(processor).next();
-        self.core.ends.set(chip, next);
+        self.core.ends(chip, next);
     }
 
     /// Rule X4: what is due at this instant happens. A page that has been moved leaves the cache

@@ -12,7 +12,6 @@ use super::{CertifiedGroup, RequestEvent};
 use crate::engine::priority::{JobDue, Priority};
 use crate::engine::request_times::RequestTimes;
 use crate::organisation::cluster::BACKGROUND;
-use crate::store::PageStore;
 
 /// The room for pages of a job on a processor that is made at most before there are any.
 const SHARE: usize = 1 << 10;
@@ -20,7 +19,7 @@ const SHARE: usize = 1 << 10;
 /// The read or the write requests of a task.
 #[derive(Debug)]
 pub(super) struct RequestSource {
-    number: SourceId,
+    pub(super) number: SourceId,
     kind: Kind,
     /// By position in the group.
     cluster: usize,
@@ -29,11 +28,9 @@ pub(super) struct RequestSource {
     deadline: Span,
     /// J.
     jitter: Span,
-    /// Number of the next request.
     next: u64,
     /// Its nominal arrival, or with [`Phases::AtErases`] the earliest that there may be.
     nominal: Instant,
-    /// The last release.
     released: Instant,
     /// With [`Phases::AtErases`]: whether the next request may be released, and waits for an erase.
     armed: bool,
@@ -119,7 +116,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// The next request of a source comes by its nominal arrival: is released its lateness later,
     /// or may be released from then on.
-    fn later(&mut self, source: usize) {
+    pub(super) fn later(&mut self, source: usize) {
         let nominal = self.sources[source].nominal;
         match self.options.phases {
             Phases::Periodic | Phases::Random => {
@@ -130,7 +127,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// How late the next request of a source is.
     fn jitter(&self, source: usize) -> Span {
         let of = &self.sources[source];
         release_jitter(self.options.seed, of.number, of.next, of.jitter)
@@ -142,11 +138,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if at < self.options.duration {
             self.events.push(Reverse((at, event(source, self.sources[source].next))));
         }
-    }
-
-    /// When each task's requests begin.
-    pub(super) fn begin(&mut self) {
-        (0..self.sources.len()).for_each(|source| self.later(source));
     }
 
     /// An erase begins in a cluster: what waits for one is released one nanosecond later.
@@ -174,23 +165,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.later(source);
     }
 
-    /// A host releases the next request of the source with this number in the plan, that arrived
-    /// nominally then: for these pages, or where there are none for those that are drawn. `None`
-    /// where no task has it here.
-    pub(super) fn request_of(
-        &mut self,
-        number: SourceId,
-        nominal: Instant,
-        now: Instant,
-        pages: &[Lpn],
-    ) -> Option<JobId> {
-        let source = self.sources.iter().position(|source| source.number == number)?;
-        Some(self.release_as_of(source, nominal, now, pages))
-    }
-
     /// The next request of a source, that arrived nominally then, is released: for these pages, or
     /// where there are none for those that are drawn.
-    fn release_as_of(&mut self, source: usize, nominal: Instant, now: Instant, given: &[Lpn]) -> JobId {
+    pub(super) fn release_as_of(&mut self, source: usize, nominal: Instant, now: Instant, given: &[Lpn]) -> JobId {
         let of = &mut self.sources[source];
         of.nominal = nominal;
         let id = JobId { source: of.number, index: of.next };
@@ -314,20 +291,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Releases the GC jobs that are due by the pages that have arrived on a processor.
     pub(super) fn collect(&mut self, number: usize, now: Instant) {
-        let processor = &mut self.processors[number];
-        while let Some((index, deadline)) = processor.store.ftl.collects() {
-            let source = processor.source.expect("a processor with a GC deadline has a source of GC jobs");
+        while let Some((index, deadline)) = self.processors[number].store.ftl.collects() {
+            let of = &self.processors[number];
+            let (cluster, source) = (Some(of.number), of.source);
+            let source = source.expect("a processor with a GC deadline has a source of GC jobs");
             let id = JobId { source, index };
             let due = now.saturating_add(Span::from_ns(deadline).expect("it was a span"));
-            let cluster = Some(self.clusters[processor.cluster].position);
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
-            let job = self.jobs.insert(OpenJob { id, parts: 1 });
+            let job = self.jobs.insert(OpenJob { id, parts: 0 });
             let due = JobDue { deadline: due.as_ns(), place: self.ties.of_job(kind, id) };
-            let priority = Priority { due, kind, source, index, slot: 0 };
-            let part = self.parts.insert(Part::new(job, number, priority, 0, 0));
-            self.parts[part].key.slot = part;
-            processor.queue.insert(self.parts[part].key);
+            self.enter_part(job, number, Priority { due, kind, source, index, slot: 0 }, 0, 0);
             self.changed.push(number);
         }
     }

@@ -17,13 +17,11 @@ pub(super) struct SuspendedErase {
     suspend: Span,
     /// t_u.
     resume: Span,
-    /// The chips that erase.
     under_way: Vec<ErasingChip>,
     /// Of an erase that is suspended: the chips that are to go on, and for how long.
     left: Vec<(ColumnId, Span)>,
 }
 
-/// A chip that erases.
 #[derive(Debug, Serialize, Deserialize)]
 struct ErasingChip {
     column: ColumnId,
@@ -92,9 +90,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if let Some(faults) = &mut of.faults {
             faults.suspends();
         }
-        self.core.ends.set(last, None);
+        self.core.ends(last, None);
         let (end, chip) = of.step.last;
-        self.core.ends.set(chip, Some(end));
+        self.core.ends(chip, Some(end));
     }
 
     /// A step has ended: what is not known yet of the erases in it.

@@ -1,10 +1,9 @@
 //! Pages that tasks give back: they hold nothing, and no pass copies them.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use rtflash_model::{ClusterId, Instant, Lpn, Span};
-use rtflash_plan::{Options, Plan, SourceId};
+use rtflash_plan::{Options, Plan};
 use rtflash_trace::{Observer, Record, Trimmed};
 
 use super::{CertifiedGroup, RequestEvent};
@@ -14,7 +13,6 @@ use super::{CertifiedGroup, RequestEvent};
 pub(super) struct TaskTrims {
     /// By position in the group.
     cluster: usize,
-    /// The task's pages.
     first: Lpn,
     length: u64,
     /// The pages of one trim, and the span between two.
@@ -43,11 +41,7 @@ impl TaskTrims {
 }
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    pub(super) fn begin_trims(&mut self) {
-        (0..self.trims.len()).for_each(|which| self.trim_later(which, 0, Instant::START));
-    }
-
-    fn trim_later(&mut self, which: usize, number: u64, last: Instant) {
+    pub(super) fn trim_later(&mut self, which: usize, number: u64, last: Instant) {
         let at = last.saturating_add(self.trims[which].every);
         if at < self.options.duration {
             self.events.push(Reverse((at, RequestEvent::Trim(which, number))));
@@ -65,26 +59,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         for (which, number) in due.drain(..) {
             let of = &self.trims[which];
             let (cluster, pages) = (of.cluster, of.pages(number));
-            self.trim(cluster, pages, now);
+            self.trim_pages(cluster, pages, now);
         }
         self.trims_due = due;
     }
 
-    /// A host trims pages of a source of requests. Says whether that can be.
-    pub(super) fn trim_of(&mut self, source: SourceId, pages: Range<Lpn>, now: Instant) -> bool {
-        let of = self.plan.sources()[source].cluster;
-        let cluster = self.clusters.iter().position(|cluster| Some(cluster.position) == of);
-        let is_zoned = |cluster: usize| self.certified[self.clusters[cluster].position].is_zoned();
-        let Some(cluster) = cluster.filter(|&cluster| !is_zoned(cluster) && self.options.placed.faults == 0) else {
-            return false;
-        };
-        self.trim(cluster, (pages.start.0..pages.end.0).map(Lpn), now);
-        true
-    }
-
     /// Pages of a cluster hold nothing any more, but for those that their processors have
     /// programmed last.
-    fn trim(&mut self, cluster: usize, lpns: impl Iterator<Item = Lpn>, now: Instant) {
+    pub(super) fn trim_pages(&mut self, cluster: usize, lpns: impl Iterator<Item = Lpn>, now: Instant) {
         let (processors, position) = (self.clusters[cluster].processors.clone(), self.clusters[cluster].position);
         let mut stretch: Option<Trimmed> = None;
         for lpn in lpns {

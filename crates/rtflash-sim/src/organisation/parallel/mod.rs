@@ -2,23 +2,22 @@
 
 mod queue;
 mod reads;
-mod releases;
 mod steps;
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId};
-use rtflash_plan::resume::{Resume, resume};
-use rtflash_plan::{Arrival, BlockId, ColumnId, Options, Plan, SourceId};
+use rtflash_plan::resume::resume;
+use rtflash_plan::{BlockId, ColumnId, Plan, SourceId};
 use rtflash_trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation};
 use serde::{Deserialize, Serialize};
 
 use self::queue::ChipQueue;
 use self::reads::WaitingReads;
-use super::cluster::{ClusterState, Jobs, max_pending};
-use crate::engine::core::{ChipPolicy, ChipStep, Core};
+use super::cluster::{ClusterState, PendingJob};
+use super::group::{ClusterGroup, Dispatcher};
+use crate::engine::core::ChipStep;
 use crate::engine::priority::Priority;
 use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::organisation::releases::Releaser;
 
 /// What waits for a chip, by priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,12 +61,10 @@ struct ChipQueues {
     ticket: Option<Ticket>,
     /// Its cluster, by position in the group.
     cluster: usize,
-    /// Its position in the cluster.
     position: ColumnId,
 }
 
 impl ChipQueues {
-    /// A chip that has nothing to do.
     fn new(cluster: usize, position: ColumnId) -> ChipQueues {
         let operation = Operation {
             start: Instant::START,
@@ -90,15 +87,12 @@ impl ChipQueues {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum LookAt {
     Nothing,
-    /// A chip that is idle.
     Chip(ChipId),
     /// All that are.
     Chips,
 }
 
-/// What came of an attempt to let a chip go on with an entry.
 enum ChipAttempt {
-    /// This is what it does next.
     Begins(ChipStep),
     /// The queues have changed, or what the entry is about.
     Changed,
@@ -106,12 +100,8 @@ enum ChipAttempt {
     Waits,
 }
 
-/// A group of clusters under parallel dispatch. Clusters that share a channel have to be in one
-/// group.
-pub(crate) struct Parallel<'a, O> {
-    options: &'a Options,
-    core: Core<O>,
-    clusters: Vec<ClusterState>,
+/// Chips that each take what waits for them.
+pub(crate) struct Parallel {
     /// All chips of the device; those of other groups have nothing to do.
     chips: PerId<ChipId, ChipQueues>,
     /// Those of each cluster, ascending.
@@ -123,91 +113,33 @@ pub(crate) struct Parallel<'a, O> {
     entered: u64,
     /// Whether these were too many.
     too_many: bool,
-    jobs: Jobs,
-    /// Jobs and pages that may be pending.
-    pending: usize,
-    releaser: Releaser,
     /// Clusters of which chips may have something to begin at this instant, each once.
     touched: Vec<usize>,
     to_look_at: Vec<LookAt>,
 }
 
-resume!(['a, O: Resume] Parallel<'a, O> {
-    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, touched, to_look_at],
-    parts: [releaser, core],
+resume!([] Parallel {
+    values: [chips, unfinished, reads, entered, too_many, touched, to_look_at],
+    parts: [],
     lists: [],
-    made: [options, members, pending],
+    made: [members],
 });
 
-impl<'a, O: Observer> Parallel<'a, O> {
-    /// The clusters at these positions of the plan, ascending.
-    pub(crate) fn new(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
-        let releaser = Releaser::new(plan, clusters, options);
-        let clusters: Vec<ClusterState> =
-            clusters.iter().map(|&position| ClusterState::new(plan, position, options)).collect();
-        let device = plan.device();
-        let mut chips: PerId<ChipId, ChipQueues> =
-            ChipId::first(device.chips()).map(|_| ChipQueues::new(0, ColumnId(0))).collect();
-        let mut used = plan.per_channel(false);
-        for (cluster, of) in clusters.iter().enumerate() {
-            for (position, &chip) in of.chips.enumerate() {
-                used[plan.channel_of(chip)] = true;
-                chips[chip] = ChipQueues::new(cluster, position);
-            }
-        }
-        let logical_pages = clusters.iter().map(|of| plan.clusters()[of.position].layout.logical_pages());
-        let reads = WaitingReads::new(logical_pages);
-        let members = clusters.iter().map(|cluster| {
-            let mut chips = cluster.chips.as_slice().to_vec();
-            chips.sort_unstable();
-            chips
-        });
-        let members = members.collect();
-        let count = clusters.len();
-        Parallel {
-            options,
-            core: Core::new(plan, options, &used, observer),
-            clusters,
-            members,
-            unfinished: Vec::new(),
-            reads,
-            entered: 0,
-            too_many: false,
-            jobs: Jobs::default(),
-            pending: max_pending(plan, options, true),
-            chips,
-            releaser,
-            touched: Vec::new(),
-            to_look_at: vec![LookAt::Nothing; count],
-        }
-    }
-
-    /// A group to which a host hands over all jobs.
-    pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
-        let mut parallel = Parallel::new(plan, options, clusters, observer);
-        parallel.releaser.without_periodic_sources();
-        parallel
-    }
-
-    fn complete(&mut self, slot: usize, now: Instant) {
-        self.core.complete(self.jobs[slot].id, now);
-        self.jobs.remove(slot);
-    }
-
+impl<O: Observer> ClusterGroup<'_, O, Parallel> {
     /// Something has changed in a cluster: all its idle chips may begin something.
     fn touch(&mut self, cluster: usize) {
-        if self.to_look_at[cluster] == LookAt::Nothing {
-            self.touched.push(cluster);
+        if self.by.to_look_at[cluster] == LookAt::Nothing {
+            self.by.touched.push(cluster);
         }
-        self.to_look_at[cluster] = LookAt::Chips;
+        self.by.to_look_at[cluster] = LookAt::Chips;
     }
 
     /// A chip of a cluster is idle, and nothing else has changed.
     #[inline]
     fn touch_chip(&mut self, cluster: usize, chip: ChipId) {
-        let of = &mut self.to_look_at[cluster];
+        let of = &mut self.by.to_look_at[cluster];
         if *of == LookAt::Nothing {
-            self.touched.push(cluster);
+            self.by.touched.push(cluster);
             *of = LookAt::Chip(chip);
         } else {
             *of = LookAt::Chips;
@@ -221,9 +153,9 @@ impl<'a, O: Observer> Parallel<'a, O> {
         while goes_on {
             let (mut changed, mut idle) = (false, false);
             let mut place = 0;
-            while let Some(&chip) = self.members[cluster].get(place) {
+            while let Some(&chip) = self.by.members[cluster].get(place) {
                 place += 1;
-                if self.chips[chip].doing == Doing::Nothing {
+                if self.by.chips[chip].doing == Doing::Nothing {
                     let (began, turned) = self.dispatch_chip(chip, now);
                     (changed, idle) = (changed | turned, idle | !began);
                 }
@@ -238,16 +170,16 @@ impl<'a, O: Observer> Parallel<'a, O> {
     #[inline(always)]
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> (bool, bool) {
         let mut changed = false;
-        while let Some((slot, work)) = self.chips[chip].queue.first_work() {
+        while let Some((slot, work)) = self.by.chips[chip].queue.first_work() {
             match self.go_on(chip, slot, work, now) {
                 ChipAttempt::Begins(step) => {
-                    let of = &mut self.chips[chip];
+                    let of = &mut self.by.chips[chip];
                     of.ticket = self.core.begin(&of.operation, step);
                     return (true, changed);
                 }
                 ChipAttempt::Changed => changed = true,
                 ChipAttempt::Waits => {
-                    let chip = &mut self.chips[chip];
+                    let chip = &mut self.by.chips[chip];
                     if let Some(entry) = chip.queue.first() {
                         chip.queue.pop_first();
                         chip.waiting.insert(entry);
@@ -259,83 +191,83 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 }
 
-impl<O: Observer> ChipPolicy for Parallel<'_, O> {
-    type Notified = O;
+impl Dispatcher for Parallel {
+    const SIDE_BY_SIDE: bool = true;
 
-    fn core(&mut self) -> &mut Core<O> {
-        &mut self.core
+    fn new(plan: &Plan, clusters: &[ClusterState]) -> Parallel {
+        let idle = ChipId::first(plan.device().chips()).map(|_| ChipQueues::new(0, ColumnId(0)));
+        let mut chips: PerId<ChipId, ChipQueues> = idle.collect();
+        for (cluster, of) in clusters.iter().enumerate() {
+            for (position, &chip) in of.chips.enumerate() {
+                chips[chip] = ChipQueues::new(cluster, position);
+            }
+        }
+        let members = clusters.iter().map(|cluster| {
+            let mut chips = cluster.chips.as_slice().to_vec();
+            chips.sort_unstable();
+            chips
+        });
+        let logical_pages = clusters.iter().map(|of| plan.clusters()[of.position].layout.logical_pages());
+        Parallel {
+            chips,
+            members: members.collect(),
+            unfinished: Vec::new(),
+            reads: WaitingReads::new(logical_pages),
+            entered: 0,
+            too_many: false,
+            touched: Vec::new(),
+            to_look_at: vec![LookAt::Nothing; clusters.len()],
+        }
     }
 
-    fn as_core(&self) -> &Core<O> {
-        &self.core
-    }
-
-    fn into_core(self) -> Core<O> {
-        self.core
-    }
-
-    fn hand_over(&mut self, arrival: Arrival) {
-        self.releaser.arrives(arrival);
-    }
-
-    /// Where a host releases requests, tasks have none here.
-    fn request(&mut self, _: SourceId, _: Instant, _: Instant, _: &[Lpn]) -> Option<JobId> {
-        None
+    fn admit<O: Observer>(group: &mut ClusterGroup<'_, O, Parallel>, job: PendingJob, now: Instant) {
+        let slot = group.jobs.insert(job);
+        if group.by.unfinished.len() <= slot {
+            group.by.unfinished.resize(slot + 1, 0);
+        }
+        assert!(group.by.unfinished[slot] == 0, "a job that is over has no pages left");
+        group.enter(slot, now);
     }
 
     #[inline]
-    fn next_release(&self) -> Option<Instant> {
-        self.releaser.next_release()
-    }
-
-    fn release_no_more(&mut self) {
-        self.releaser.release_no_more();
-    }
-
-    #[inline]
-    fn releases(&mut self, now: Instant) {
-        self.release_all(now);
-    }
-
-    #[inline]
-    fn end(&mut self, chip: ChipId, now: Instant) {
-        self.chip_ends(chip, now);
+    fn end<O: Observer>(group: &mut ClusterGroup<'_, O, Parallel>, chip: ChipId, now: Instant) {
+        group.chip_ends(chip, now);
     }
 
     /// Looks at the idle chips of all clusters in which something has happened.
-    fn dispatch(&mut self, now: Instant) {
-        if self.touched.len() > 1 {
-            self.touched.sort_unstable();
+    fn dispatch<O: Observer>(group: &mut ClusterGroup<'_, O, Parallel>, now: Instant) {
+        if group.by.touched.len() > 1 {
+            group.by.touched.sort_unstable();
         }
         let mut next = 0;
-        while let Some(&cluster) = self.touched.get(next) {
+        while let Some(&cluster) = group.by.touched.get(next) {
             next += 1;
-            match self.to_look_at[cluster] {
+            match group.by.to_look_at[cluster] {
                 LookAt::Chip(chip) => {
-                    let (_, changed) = self.dispatch_chip(chip, now);
+                    let (_, changed) = group.dispatch_chip(chip, now);
                     if changed {
-                        self.dispatch_cluster(cluster, now);
+                        group.dispatch_cluster(cluster, now);
                     }
                 }
-                LookAt::Nothing | LookAt::Chips => self.dispatch_cluster(cluster, now),
+                LookAt::Nothing | LookAt::Chips => group.dispatch_cluster(cluster, now),
             }
             // Dispatch itself enters entries of the cluster that it has just dispatched.
-            self.to_look_at[cluster] = LookAt::Nothing;
+            group.by.to_look_at[cluster] = LookAt::Nothing;
         }
-        self.touched.clear();
+        group.by.touched.clear();
     }
 
     #[inline]
-    fn granted(&mut self, request: BusRequest, now: Instant) {
-        let BusRequest { chip, .. } = request;
-        let of = &mut self.chips[chip];
+    fn granted<O: Observer>(group: &mut ClusterGroup<'_, O, Parallel>, request: BusRequest, now: Instant) {
+        let BusRequest { chip, channel, .. } = request;
+        let of = &mut group.by.chips[chip];
         let ticket = of.ticket.take().expect("a chip that asks has a page that waits");
-        let end = self.core.moves(&mut of.operation, ticket, request.channel, now);
-        self.core.ends.set(chip, Some(end));
+        let end = group.core.moves(&mut of.operation, ticket, channel, now);
+        group.core.ends(chip, Some(end));
     }
 
     #[inline]
-    fn overload(&self) -> Option<usize> {
-        (self.jobs.len() > self.pending || self.too_many).then_some(self.pending)
+    fn has_too_many(&self) -> bool {
+        self.too_many
     }
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Entry;
 
-/// A read that waits.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct WaitingRead {
     entry: Entry,
@@ -20,7 +19,6 @@ pub(super) struct WaitingReads {
     /// `reads`, and 0 where none waits.
     last: Vec<PerId<Lpn, u32>>,
     reads: Vec<WaitingRead>,
-    /// Places that are free again.
     free: Vec<u32>,
 }
 

@@ -1,17 +1,69 @@
-//! What chips do, from start to end.
+//! What jobs have to do waits for chips, and what chips do, from start to end.
 
 use rtflash_model::{ChipId, Instant, Lpn};
 use rtflash_plan::{BlockId, ColumnId, Victims};
 use rtflash_trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Starved};
 
-use super::{ChipAttempt, ChipWork, Doing, Parallel};
+use super::{ChipAttempt, ChipWork, Doing, Entry, Parallel};
 use crate::engine::core::ChipStep;
-use crate::store::{Copy, PagePlace, PageStore};
+use crate::organisation::cluster::PendingJob;
+use crate::organisation::group::ClusterGroup;
+use crate::store::{Copy, PagePlace};
 
-impl<O: Observer> Parallel<'_, O> {
+impl<O: Observer> ClusterGroup<'_, O, Parallel> {
+    fn entry(&self, slot: usize, page: u64, work: ChipWork) -> Entry {
+        Entry { job: self.jobs[slot].priority(slot), page, work }
+    }
+
+    /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
+    pub(super) fn enter(&mut self, slot: usize, now: Instant) {
+        self.touch(self.jobs[slot].cluster);
+        let PendingJob { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
+        if passes > 0 {
+            let entry = self.entry(slot, 0, ChipWork::Pass);
+            for &chip in &self.clusters[position].chips {
+                self.by.chips[chip].queue.insert(entry);
+            }
+            return;
+        }
+        if reads + writes == 0 {
+            if self.by.unfinished[slot] == 0 {
+                self.complete(slot, now);
+            }
+            return;
+        }
+        self.by.entered += reads + writes;
+        if self.by.entered > self.pending as u64 {
+            self.by.too_many = true;
+            return;
+        }
+        if first_page.is_none() && writes > 0 {
+            self.clusters[position].choose(slots.1, writes);
+        }
+        for page in 0..reads + writes {
+            let cluster = &mut self.clusters[position];
+            let (chip, work) = if page < reads {
+                let lpn = cluster.page(slots.0, first_page, page);
+                (cluster.map.chip_of(lpn), ChipWork::Read(lpn))
+            } else {
+                let (chip, lpn) = (cluster.pointer, cluster.page(slots.1, first_page, page));
+                cluster.advance(chip);
+                (chip, ChipWork::Write(lpn))
+            };
+            let chip = cluster.chips[chip];
+            let entry = self.entry(slot, page, work);
+            self.by.chips[chip].queue.insert(entry);
+            if let ChipWork::Read(lpn) = work {
+                self.by.reads.enter(position, lpn, entry);
+            }
+        }
+        self.by.unfinished[slot] = reads + writes;
+        (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
+    }
+
     /// What a chip waited for has come about.
     pub(super) fn chip_ends(&mut self, chip: ChipId, now: Instant) {
-        let of = &mut self.chips[chip];
+        let of = &mut self.by.chips[chip];
         let (number, position) = (of.cluster, of.position);
         let (slot, doing) = (of.slot, std::mem::take(&mut of.doing));
         match doing {
@@ -26,7 +78,7 @@ impl<O: Observer> Parallel<'_, O> {
                 let cluster = &mut self.clusters[number];
                 cluster.collector.erased(&mut cluster.map, position);
                 for &chip in &cluster.chips {
-                    let chip = &mut self.chips[chip];
+                    let chip = &mut self.by.chips[chip];
                     chip.queue.append(&mut chip.waiting);
                 }
                 if !cluster.collector.is_under_way() {
@@ -40,7 +92,7 @@ impl<O: Observer> Parallel<'_, O> {
     fn pass_over(&mut self, slot: usize, now: Instant) {
         let entry = self.entry(slot, 0, ChipWork::Pass);
         for &chip in &self.clusters[self.jobs[slot].cluster].chips {
-            let chip = &mut self.chips[chip];
+            let chip = &mut self.by.chips[chip];
             let _ = chip.queue.remove(&entry) || chip.waiting.remove(&entry);
         }
         self.jobs[slot].passes -= 1;
@@ -48,13 +100,13 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     fn page_ends(&mut self, cluster: usize, slot: usize, now: Instant) {
-        self.unfinished[slot] -= 1;
-        self.entered -= 1;
+        self.by.unfinished[slot] -= 1;
+        self.by.entered -= 1;
         let job = &self.jobs[slot];
         if job.is_background() {
             self.clusters[cluster].background -= 1;
         }
-        if self.unfinished[slot] == 0 && job.passes == 0 {
+        if self.by.unfinished[slot] == 0 && job.passes == 0 {
             self.complete(slot, now);
         }
     }
@@ -65,11 +117,11 @@ impl<O: Observer> Parallel<'_, O> {
         match work {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
             ChipWork::Read(lpn) => {
-                let of = &mut self.chips[chip];
+                let of = &mut self.by.chips[chip];
                 let cluster = of.cluster;
                 if let Some(entry) = of.queue.first() {
                     of.queue.pop_first();
-                    self.reads.leave(cluster, lpn, &entry);
+                    self.by.reads.leave(cluster, lpn, &entry);
                 }
                 let place = self.clusters[cluster].map.locate(lpn);
                 self.page(chip, slot, Action::Read, place, lpn, now)
@@ -79,7 +131,7 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     fn write(&mut self, chip: ChipId, slot: usize, lpn: Lpn, now: Instant) -> ChipAttempt {
-        let (number, position) = (self.chips[chip].cluster, self.chips[chip].position);
+        let (number, position) = (self.by.chips[chip].cluster, self.by.chips[chip].position);
         let cluster = &mut self.clusters[number];
         let Some(with_room) = cluster.chip_with_room(position) else {
             return self.starve(chip, slot, position, now);
@@ -88,21 +140,21 @@ impl<O: Observer> Parallel<'_, O> {
             let other = cluster.chips[with_room];
             let (job, of) = (self.jobs[slot].id, cluster.position);
             self.core.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: other, lpn }));
-            if let Some(entry) = self.chips[chip].queue.first() {
-                self.chips[chip].queue.pop_first();
-                self.chips[other].queue.insert(entry);
+            if let Some(entry) = self.by.chips[chip].queue.first() {
+                self.by.chips[chip].queue.pop_first();
+                self.by.chips[other].queue.insert(entry);
             }
             return ChipAttempt::Changed;
         }
-        let old = (!self.reads.is_empty()).then(|| cluster.chips[cluster.map.chip_of(lpn)]);
+        let old = (!self.by.reads.is_empty()).then(|| cluster.chips[cluster.map.chip_of(lpn)]);
         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
             return ChipAttempt::Waits;
         };
-        self.chips[chip].queue.pop_first();
+        self.by.chips[chip].queue.pop_first();
         if let Some(old) = old {
-            for read in self.reads.of(number, lpn) {
-                if self.chips[old].queue.remove(read) {
-                    self.chips[chip].queue.insert(*read);
+            for read in self.by.reads.of(number, lpn) {
+                if self.by.chips[old].queue.remove(read) {
+                    self.by.chips[chip].queue.insert(*read);
                 }
             }
         }
@@ -110,7 +162,7 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> ChipAttempt {
-        let (job, cluster) = (&mut self.jobs[slot], &self.clusters[self.chips[chip].cluster]);
+        let (job, cluster) = (&mut self.jobs[slot], &self.clusters[self.by.chips[chip].cluster]);
         if !job.starved {
             job.starved = true;
             let chip = cluster.chips[position];
@@ -120,7 +172,7 @@ impl<O: Observer> Parallel<'_, O> {
             return ChipAttempt::Waits;
         }
         // A job that is not real-time collects for itself: no other job might.
-        let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
+        let (id, cluster) = (job.id, &mut self.clusters[self.by.chips[chip].cluster]);
         let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
         if !cluster.collector.is_under_way() && !cluster.begin_pass(id, true, now, notify) {
             return ChipAttempt::Waits;
@@ -140,22 +192,18 @@ impl<O: Observer> Parallel<'_, O> {
         now: Instant,
     ) -> ChipAttempt {
         let PagePlace { block, page, .. } = place;
-        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        let (of, job) = (&mut self.by.chips[chip], &mut self.jobs[slot]);
         job.starved = false;
-        let since = match action {
-            Action::Read => now.saturating_add(self.core.lengths.sensing(job.id, chip, now)),
-            _ => now,
-        };
         let (cluster, kind) = (self.clusters[of.cluster].position, job.kind);
         let job = job.id;
         of.operation = Operation { start: now, end: now, cluster, chip, action, job, kind, block, page, lpn };
         (of.doing, of.slot) = (Doing::Paging, slot);
-        ChipAttempt::Begins(ChipStep::Ask { since, lane: of.cluster })
+        ChipAttempt::Begins(ChipStep::Ask { since: self.core.wanted(&of.operation), lane: of.cluster })
     }
 
     #[inline(always)]
     fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> ChipAttempt {
-        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        let (of, job) = (&mut self.by.chips[chip], &mut self.jobs[slot]);
         let (position, id) = (of.position, job.id);
         let cluster = &mut self.clusters[of.cluster];
         if !cluster.collector.is_under_way() {

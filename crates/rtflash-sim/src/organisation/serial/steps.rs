@@ -7,9 +7,10 @@ use rtflash_trace::{Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Re
 use super::{GcPage, LaneAttempt, LaneStep, Serial};
 use crate::engine::core::ChipStep;
 use crate::organisation::cluster::ClusterState;
-use crate::store::{Copy, PagePlace, PageStore};
+use crate::organisation::group::ClusterGroup;
+use crate::store::{Copy, PagePlace};
 
-impl<O: Observer> Serial<'_, O> {
+impl<O: Observer> ClusterGroup<'_, O, Serial> {
     pub(super) fn go_on(&mut self, slot: usize, now: Instant) -> LaneAttempt {
         while self.jobs[slot].passes > 0 {
             let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
@@ -38,15 +39,14 @@ impl<O: Observer> Serial<'_, O> {
         job.reads -= 1;
         let lpn = cluster.draw(job.slots.0);
         let place = cluster.map.locate(lpn);
-        let later = cluster.ahead(job.slots.0);
-        later.into_iter().for_each(|later| self.core.observer.as_observer().expect(cluster.position, later));
+        cluster.ahead(job.slots.0, self.core.observer.as_observer());
         self.page(slot, Action::Read, place, lpn, now)
     }
 
     fn write(&mut self, slot: usize, now: Instant) -> LaneAttempt {
         let job = &mut self.jobs[slot];
         let cluster = &mut self.clusters[job.cluster];
-        let pointer = cluster.pointer();
+        let pointer = cluster.pointer;
         let Some(column) = cluster.chip_with_room(pointer) else {
             if !job.starved {
                 job.starved = true;
@@ -57,8 +57,7 @@ impl<O: Observer> Serial<'_, O> {
         };
         job.writes -= 1;
         let (lpn, place) = cluster.write_next(job.slots.1, column);
-        let later = cluster.ahead(job.slots.1);
-        later.into_iter().for_each(|later| self.core.observer.as_observer().expect(cluster.position, later));
+        cluster.ahead(job.slots.1, self.core.observer.as_observer());
         self.page(slot, Action::Program, place, lpn, now)
     }
 
@@ -95,30 +94,31 @@ impl<O: Observer> Serial<'_, O> {
         };
         let (since, lane) = (self.core.wanted(&operation), job.cluster);
         let ticket = self.core.begin(&operation, ChipStep::Ask { since, lane }).expect("a page asks for its bus");
-        self.lanes[lane].asking = Some((operation, ticket));
-        self.lanes[lane].serving = Some((slot, LaneStep::Page));
+        self.by.lanes[lane].asking = Some((operation, ticket));
+        self.by.lanes[lane].serving = Some((slot, LaneStep::Page));
         LaneAttempt::Started
     }
 
     /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
     /// All chips take equally long.
     fn go_on_with_pass(&mut self, slot: usize, now: Instant) -> LaneAttempt {
-        let mut pages = std::mem::take(&mut self.gc_pages);
+        let mut pages = std::mem::take(&mut self.by.gc_pages);
         pages.clear();
         let number = self.jobs[slot].cluster;
-        let step = if std::mem::take(&mut self.lanes[number].holds_copies) && self.programs_copies(number, &mut pages) {
-            LaneStep::GcProgram
-        } else if self.reads_copies(number, &mut pages) {
-            self.lanes[number].holds_copies = true;
-            LaneStep::GcRead
-        } else {
-            let ClusterState { chips, collector, .. } = &self.clusters[number];
-            let victims = chips.enumerate().filter_map(|(column, &chip)| Some((chip, collector.victim(column)?)));
-            pages.extend(victims.map(|(chip, block)| GcPage { chip, block, page: NONE, lpn: NO_LPN }));
-            LaneStep::Erase
-        };
+        let step =
+            if std::mem::take(&mut self.by.lanes[number].holds_copies) && self.programs_copies(number, &mut pages) {
+                LaneStep::GcProgram
+            } else if self.reads_copies(number, &mut pages) {
+                self.by.lanes[number].holds_copies = true;
+                LaneStep::GcRead
+            } else {
+                let ClusterState { chips, collector, .. } = &self.clusters[number];
+                let victims = chips.enumerate().filter_map(|(column, &chip)| Some((chip, collector.victim(column)?)));
+                pages.extend(victims.map(|(chip, block)| GcPage { chip, block, page: NONE, lpn: NO_LPN }));
+                LaneStep::Erase
+            };
         self.begin_step(slot, step, &pages, now);
-        self.gc_pages = pages;
+        self.by.gc_pages = pages;
         LaneAttempt::Started
     }
 
@@ -175,7 +175,7 @@ impl<O: Observer> Serial<'_, O> {
             let step = if step == LaneStep::GcRead { Step::Read } else { Step::Program };
             self.core.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
         }
-        self.core.ends.set(first, Some(end));
-        self.lanes[number].serving = Some((slot, step));
+        self.core.ends(first, Some(end));
+        self.by.lanes[number].serving = Some((slot, step));
     }
 }
