@@ -9,7 +9,7 @@
 //! So only the longest waits of reads count, and those of turns in full. With commands all waits
 //! count.
 
-use rtflash_model::{Span};
+use rtflash_model::Span;
 
 use super::neighbour::{Neighbour, PassTerm};
 use super::w1::AskingRate;
