@@ -127,7 +127,6 @@ impl Default for Gauges {
 
 impl Index<Assumption> for Gauges {
     type Output = Gauge;
-
     #[inline(always)]
     fn index(&self, assumption: Assumption) -> &Gauge {
         &self.0[assumption as usize]
