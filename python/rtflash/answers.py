@@ -1184,9 +1184,7 @@ class CostAnswer(Record):
     }
 
     anywhere: ExpectedAnswer | None
-    """An estimate of the real-time tasks where each overwrites any of its pages; null where none
-    writes.
-    """
+    """An estimate where each task overwrites any of its pages; null where none writes."""
     chips: int
     """Chips that the allocation is for: the device's, or the fewest where the set fails on them.
     """

@@ -51,13 +51,13 @@ impl Batch {
     /// # Errors
     /// As there; and where there are more allocations than task sets.
     pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
-        let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
+        let names = StreamNames { sets: pairs.sets_name.clone(), allocations: pairs.allocations_name().to_owned() };
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
         let mut printer = Printer { output, worst: Status::Yes, wrong: 0, next: 0, waiting, written: Ok(true) };
         let Some(mut batch) = pairs.next_batch()? else {
             let nothing = Frame { text: Vec::new(), first_line: 1, first_column: 1 };
             if let Err(diagnostics) = read_task_set_bytes(b"") {
-                output::complain(&refuse(&names.0, &nothing, &diagnostics));
+                output::complain(&refuse(&names.sets, &nothing, &diagnostics));
             }
             return Ok(Status::Wrong);
         };
@@ -82,13 +82,13 @@ impl Batch {
     /// Answers a batch. Returns whether anybody still listens.
     fn answer(
         &self,
-        names: &(String, String),
+        names: &StreamNames,
         batch: &[SetAndAllocation],
         alone: bool,
         command: &dyn SetCommand,
         printer: &mut Printer,
     ) -> Result<bool, CommandFailure> {
-        let read = |pair: &SetAndAllocation| read_set(&names.0, pair);
+        let read = |pair: &SetAndAllocation| read_set(&names.sets, pair);
         let sets: Vec<Result<TaskSetFile, Box<SetAnswer>>> =
             if batch.len() == 1 { batch.iter().map(read).collect() } else { batch.par_iter().map(read).collect() };
         let mut sets: Vec<(&SetAndAllocation, _)> = batch.iter().zip(sets).collect();
@@ -118,7 +118,7 @@ impl Batch {
     /// The answer to a task set; in a stream, with its line.
     fn one(
         &self,
-        names: &(String, String),
+        names: &StreamNames,
         pair: &SetAndAllocation,
         set: Result<TaskSetFile, Box<SetAnswer>>,
         alone: bool,
@@ -246,9 +246,15 @@ fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Box<SetA
         .map_err(|diagnostics| Box::new(SetAnswer::refused(name, &pair.set, &diagnostics)))
 }
 
+/// What complaints call the streams of a batch.
+struct StreamNames {
+    sets: String,
+    allocations: String,
+}
+
 /// Reads what stands beside a task set, in streams of these names.
 fn given<'t>(
-    (sets, allocations): &'t (String, String),
+    StreamNames { sets, allocations }: &'t StreamNames,
     pair: &'t SetAndAllocation,
     file: &TaskSetFile,
 ) -> Result<Option<Given<'t>>, Box<SetAnswer>> {

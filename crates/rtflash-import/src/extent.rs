@@ -100,13 +100,15 @@ impl Extent {
     fn odd_start(&self, clock: TimeBase) -> Option<String> {
         let (year, date) = (clock.year(self.first), clock.date(self.first));
         match clock {
-            TimeBase::FileTime if !year.is_some_and(|year| (1980..2100).contains(&year)) => {
-                Some(format!("The first of the {} comes at {}.", clock.of(), date.unwrap_or_default()))
-            }
+            TimeBase::FileTime if !year.is_some_and(|year| (1980..2100).contains(&year)) => Some(format!(
+                "The first of the {} comes at {}.",
+                clock.of(),
+                date.expect("the clock counts from a date")
+            )),
             // A recorder without a date begins at zero.
-            TimeBase::Unix if self.first > 10 * DAY && !year.is_some_and(|year| (2000..2100).contains(&year)) => {
-                Some(format!("The first of the {} comes at {}.", clock.of(), date.unwrap_or_default()))
-            }
+            TimeBase::Unix if self.first > 10 * DAY && !year.is_some_and(|year| (2000..2100).contains(&year)) => Some(
+                format!("The first of the {} comes at {}.", clock.of(), date.expect("the clock counts from a date")),
+            ),
             TimeBase::Microseconds | TimeBase::Seconds if self.first > 365 * DAY => {
                 Some(format!("The first of the {} comes {} days after the start.", clock.of(), self.first / DAY))
             }

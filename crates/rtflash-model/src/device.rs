@@ -5,7 +5,7 @@ mod stated_times;
 mod unstated;
 
 use crate::invalid::{Invalid, Path};
-use crate::on_chip::OnChip;
+use crate::on_chip::OperationTime;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 use refuse::{on_chip, refuse_counts, refuse_times};
@@ -92,8 +92,8 @@ impl DeviceSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
-    read: OnChip,
-    program: OnChip,
+    read: OperationTime,
+    program: OperationTime,
     valid_pages_bound: u32,
     gc_pass: Span,
     /// Whether it was described as a sealed profile with other fields.

@@ -2,34 +2,33 @@
 
 use crate::time::Span;
 
-/// How long a page is read or programmed on its chip, its transfer over the bus apart.
+/// A time of an operation: a single one, or a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OnChip {
+pub(crate) struct OperationTime {
     /// At most.
     pub(crate) longest: Span,
-    /// At least, where a range is stated.
+    /// At least, if a range is stated.
     pub(crate) shortest: Option<Span>,
 }
 
-impl OnChip {
-    /// Of a time as it is stated, and of a transfer, each with its shortest where that is a range.
-    /// Where the transfer is `inside` the time, it is taken out of it, end by end: the longest
-    /// operation has the longest transfer, and the shortest one the shortest.
+impl OperationTime {
+    /// Whether the time is above zero, and its shortest at most its longest.
+    pub(crate) fn is_valid(self) -> bool {
+        let low = self.shortest.unwrap_or(self.longest);
+        low > Span::ZERO && low <= self.longest
+    }
+
+    /// How long a page that takes this time is read or programmed on its chip, its transfer over
+    /// the bus apart. The transfer of the longest operation is the longest, and of the shortest
+    /// one the shortest.
     ///
-    /// `None` where nothing is left on the chip, or more at the shortest than at the longest.
-    pub(crate) fn new(
-        (shortest, longest): (Option<Span>, Span),
-        (short_transfer, transfer): (Option<Span>, Span),
-        inside: bool,
-    ) -> Option<OnChip> {
-        if !inside {
-            return Some(OnChip { longest, shortest });
-        }
+    /// `None` if nothing is left on the chip, or more at the shortest than at the longest.
+    pub(crate) fn without(self, transfer: OperationTime) -> Option<OperationTime> {
         let without = |whole: Span, transfer: Span| whole.checked_sub(transfer).filter(|&left| left > Span::ZERO);
-        let longest = without(longest, transfer)?;
-        let Some(shortest) = shortest else { return Some(OnChip { longest, shortest: None }) };
-        let shortest = without(shortest, short_transfer.unwrap_or(transfer))?;
-        (shortest <= longest).then_some(OnChip { longest, shortest: Some(shortest) })
+        let longest = without(self.longest, transfer.longest)?;
+        let Some(shortest) = self.shortest else { return Some(OperationTime { longest, shortest: None }) };
+        let shortest = without(shortest, transfer.shortest.unwrap_or(transfer.longest))?;
+        (shortest <= longest).then_some(OperationTime { longest, shortest: Some(shortest) })
     }
 }
 
@@ -38,8 +37,11 @@ mod tests {
     use super::*;
 
     fn on_chip(stated: (u32, u32), transfer: (u32, u32)) -> Option<(u64, u64)> {
-        let range = |(low, high): (u32, u32)| ((low != high).then(|| Span::from_us(low)), Span::from_us(high));
-        let of = OnChip::new(range(stated), range(transfer), true)?;
+        let range = |(low, high): (u32, u32)| OperationTime {
+            longest: Span::from_us(high),
+            shortest: (low != high).then(|| Span::from_us(low)),
+        };
+        let of = range(stated).without(range(transfer))?;
         Some((of.shortest.unwrap_or(of.longest).as_ns() / 1_000, of.longest.as_ns() / 1_000))
     }
 

@@ -213,14 +213,15 @@ pub fn execute_watched(
         match (sink, watch) {
             (None, None) => Ok(run(plan, options, servers, observe)?.into()),
             (None, watch) => run_in_windows(plan, options, servers, watch, None),
-            (Some(sink), watch) => traced((plan, options), servers, sink, watch),
+            (Some(sink), watch) => traced(plan, options, servers, sink, watch),
         }
     })
 }
 
 /// A run, all records of which are handed over.
 fn traced<'p>(
-    (plan, options): (&'p Plan, &'p Options),
+    plan: &'p Plan,
+    options: &'p Options,
     servers: &mut TbsServers,
     sink: Sink<'_>,
     mut watch: Option<Watch<'_>>,

@@ -112,8 +112,8 @@ impl StageRun {
             let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
             let copies = match of.by.server() {
                 Some(server) => {
-                    let copies = add_copies(&mut all, (task, server), Some(of.pages).filter(|_| zoned))?;
-                    add_copying(&mut history, (of, server), (copies, cluster), copied_from, &stage.together)?;
+                    let copies = add_copies(&mut all, task, server, Some(of.pages).filter(|_| zoned))?;
+                    add_copying(&mut history, of, server, copies, cluster, copied_from, &stage.together)?;
                     Some(copies)
                 }
                 None => None,
@@ -237,7 +237,7 @@ fn kept(cluster: ClusterId, is_new: bool, running: &RunningDevice) -> Admitted {
 }
 
 /// Adds the reader of a task's pages, and the writer of their copies, with `data` pages of its own.
-fn add_copies(all: &mut Growing, (task, server): (TaskId, CopyServer), data: Option<u64>) -> Option<[TaskId; 2]> {
+fn add_copies(all: &mut Growing, task: TaskId, server: CopyServer, data: Option<u64>) -> Option<[TaskId; 2]> {
     let request = server.request()?;
     Some([
         all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
@@ -248,8 +248,10 @@ fn add_copies(all: &mut Growing, (task, server): (TaskId, CopyServer), data: Opt
 /// The requests of a copy server are added at both places, and end with the last page.
 fn add_copying(
     history: &mut History,
-    (of, server): (&TaskMove, CopyServer),
-    (copies, cluster): ([TaskId; 2], ClusterId),
+    of: &TaskMove,
+    server: CopyServer,
+    copies: [TaskId; 2],
+    cluster: ClusterId,
     at: Instant,
     running: &RunningDevice,
 ) -> Option<()> {

@@ -334,7 +334,7 @@ impl<'a> AllocAnswer<'a> {
         };
         AllocAnswer {
             schedulable: outcome.is_schedulable(),
-            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict),
+            verdicts: Verdicts::of_outcome(set, algorithm, analysis, outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             clusters,

@@ -282,12 +282,13 @@ impl<'a> Explanation<'a> {
                 costs: helds.get(position).and_then(Option::as_ref).map(costs),
                 rests_on: rests_on(
                     set,
-                    (allocation, position),
+                    allocation,
+                    position,
                     helds.get(position).and_then(Option::as_ref),
                     reliances.get(position).copied().flatten(),
                 ),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (checked, &space))
+                ..ExplainedCluster::new(set, analysis, test, &cluster, &report, checked, &space)
             };
             clusters.map(terms).collect()
         });
@@ -328,10 +329,12 @@ fn costs(held: &Held) -> UnitCosts {
 impl<'a> ExplainedCluster<'a> {
     fn new(
         set: &'a TaskSet,
-        (analysis, test): (&dyn Analysis, Option<DemandTest>),
+        analysis: &dyn Analysis,
+        test: Option<DemandTest>,
         cluster: &Cluster,
         report: &ClusterReport,
-        (checked, space): (&CheckedCluster<'_>, &Space),
+        checked: &CheckedCluster<'_>,
+        space: &Space,
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();

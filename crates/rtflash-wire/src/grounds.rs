@@ -47,7 +47,8 @@ impl From<Ground> for GroundText {
 /// What a cluster's promise rests on, if it has one.
 pub(crate) fn rests_on(
     set: &TaskSet,
-    (allocation, position): (&Allocation, usize),
+    allocation: &Allocation,
+    position: usize,
     held: Option<&Held>,
     relies_on: Option<Reliance>,
 ) -> Vec<GroundText> {

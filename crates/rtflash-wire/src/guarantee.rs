@@ -65,7 +65,7 @@ impl Guarantee {
             return known;
         }
         let accepted = outcome.is_schedulable() == Some(true);
-        Guarantee::beside(set, allocator, analysis, (outcome.allocation(), accepted), granted)
+        Guarantee::beside(set, allocator, analysis, outcome.allocation(), accepted, granted)
     }
 
     /// The guarantee next to the clusters of an allocation, if there is one, with whether the
@@ -74,7 +74,8 @@ impl Guarantee {
         set: &TaskSet,
         allocator: &dyn Allocator,
         analysis: &dyn Analysis,
-        (allocation, accepted): (Option<&Allocation>, bool),
+        allocation: Option<&Allocation>,
+        accepted: bool,
         granted: Reliance,
     ) -> Guarantee {
         if let Some(verdict) = Verdict::without_asking(set) {

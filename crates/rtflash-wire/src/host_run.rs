@@ -105,7 +105,8 @@ impl<'a> HostAnswer<'a> {
     pub fn new(
         scheduler: &'a str,
         jobs: &'a [JobReport],
-        (queues, assumptions): (&QueueLengths, &[BoundAssumption]),
+        queues: &QueueLengths,
+        assumptions: &[BoundAssumption],
         span: Span,
     ) -> HostAnswer<'a> {
         let assumptions = assumptions.iter().map(HostAssumption::new).collect();

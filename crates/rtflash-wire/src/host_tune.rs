@@ -74,7 +74,7 @@ impl TuneSetting {
             scheduler: of.settings.name().into(),
             max_inflight: k2.map(|k2| k2.max_inflight),
             max_sectors: k2.and_then(|k2| k2.split).map(|split| split.piece()),
-            wanted_in: u32::try_from(tuning.times(objective, of)).unwrap_or(u32::MAX),
+            wanted_in: u32::try_from(tuning.times(objective, of)).expect("fewer than 2^32 runs"),
             samples: of.samples.clone(),
             p999_ns: all.tails.clone(),
             latency_share,
@@ -102,7 +102,7 @@ impl<'a> TuneAnswer<'a> {
             settings: tuning.measured.iter().map(setting).collect(),
             chosen: chosen.map(setting),
             rivals: tuning.rivals(objective).into_iter().map(|at| setting(&tuning.measured[at])).collect(),
-            runs: u32::try_from(tuning.none.runs.len()).unwrap_or(u32::MAX),
+            runs: u32::try_from(tuning.none.runs.len()).expect("fewer than 2^32 runs"),
             run_ns: tuning.length.as_ns(),
             cuts_rest: chosen
                 .and_then(|of| k2(&of.settings)?.split)

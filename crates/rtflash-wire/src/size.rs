@@ -215,8 +215,7 @@ pub struct CostAnswer<'a> {
     /// An estimate of the real-time tasks where each overwrites its data in order, round and round
     /// (docs/lifetime.md says how far off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
-    /// An estimate of the real-time tasks where each overwrites any of its pages; null where none
-    /// writes.
+    /// An estimate where each task overwrites any of its pages; null where none writes.
     pub anywhere: Option<ExpectedAnswer>,
     /// Names of jobs that write and are left out: they arrive at single times and have no rate.
     pub jobs_left_out: Vec<Text<'a>>,
@@ -315,7 +314,8 @@ impl<'a> SizeAnswer<'a> {
         set: &'a TaskSet,
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
-        (sizing, guarantee): (&Sizing, &Guarantee),
+        sizing: &Sizing,
+        guarantee: &Guarantee,
         meta: Option<&'a RawValue>,
     ) -> SizeAnswer<'a> {
         let limits = &sizing.limits;
@@ -327,7 +327,7 @@ impl<'a> SizeAnswer<'a> {
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
-            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, &guarantee.verdict),
+            verdicts: Verdicts::of_outcome(set, algorithm, analysis, &sizing.outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             chips: ChipsAnswer {

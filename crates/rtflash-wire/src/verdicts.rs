@@ -231,7 +231,8 @@ impl Verdicts {
     /// The verdicts on an outcome, with what is guaranteed of the set.
     pub fn of_outcome(
         set: &TaskSet,
-        (algorithm, analysis): (&str, &dyn Analysis),
+        algorithm: &str,
+        analysis: &dyn Analysis,
         outcome: &Outcome,
         guarantee: &Verdict,
     ) -> Verdicts {

@@ -61,7 +61,7 @@ impl CheckPlan {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
-        let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, (text, name));
+        let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, text, name);
         let text = verdict.render(self.format);
         SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
@@ -80,7 +80,8 @@ pub fn checked<'f>(
     file: &'f TaskSetFile,
     analysis: &dyn Analysis,
     read: Allocation,
-    (text, name): (&str, &str),
+    text: &str,
+    name: &str,
 ) -> (CheckedAllocation<'f>, String) {
     let kind = kind(analysis);
     let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };

@@ -278,8 +278,8 @@ impl ExecPlan {
         if !asked.alone || !analysis.is_theorem() {
             return Prediction { predicted, verdicts };
         }
-        let beside = (allocation, predicted == Some(true));
-        let guarantee = Guarantee::beside(set, self.allocator, analysis, beside, self.granted).verdict;
+        let accepted = predicted == Some(true);
+        let guarantee = Guarantee::beside(set, self.allocator, analysis, allocation, accepted, self.granted).verdict;
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 

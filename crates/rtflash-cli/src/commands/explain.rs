@@ -61,14 +61,14 @@ impl SetCommand for ExplainPlan {
                     true => Guarantee::of(set, allocator, analysis, &outcome, granted),
                     false => Guarantee::known(set, allocator.name(), analysis, &outcome),
                 };
-                let verdicts = Verdicts::of_outcome(set, (allocator.name(), analysis), &outcome, &guarantee.verdict);
+                let verdicts = Verdicts::of_outcome(set, allocator.name(), analysis, &outcome, &guarantee.verdict);
                 let headline = OutcomeText::new(set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 let found = outcome.allocation().cloned();
-                let found = found.map(|allocation| checked(file, analysis, allocation, ("", "")).0);
+                let found = found.map(|allocation| checked(file, analysis, allocation, "", "").0);
                 (found, verdicts, Some(headline))
             }
             Some(Given::Allocation { allocation, text, name }) => {
-                let (checked, warning) = checked(file, analysis, allocation, (&text, name));
+                let (checked, warning) = checked(file, analysis, allocation, &text, name);
                 warnings += &warning;
                 let verdicts = checked.verdict.verdicts.clone();
                 (Some(checked), verdicts, None)

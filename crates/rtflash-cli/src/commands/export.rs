@@ -87,7 +87,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
-                Ok(found) => export_firmware::write(&file.set, &found, (out, *late, !no_backfill), format.format),
+                Ok(found) => export_firmware::write(&file.set, &found, out, *late, !no_backfill, format.format),
                 Err(status) => Ok(status),
             }
         }

@@ -23,7 +23,9 @@ use crate::{CommandFailure, output, whole};
 pub fn write(
     set: &TaskSet,
     allocation: &Allocation,
-    (out, late, backfill): (&Path, u32, bool),
+    out: &Path,
+    late: u32,
+    backfill: bool,
     format: Format,
 ) -> Result<Status, CommandFailure> {
     typical_times::warn(set.device());

@@ -59,17 +59,17 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
         return FoundAllocation::Allocation(allocation.clone());
     }
     let own = Verdict::of_outcome(set, analysis, &outcome);
-    let why = own.reason.clone().unwrap_or_default();
+    let why = || own.reason.clone().expect("a verdict other than yes has a reason");
     match outcome {
         Outcome::Partitioned(_) => {
             FoundAllocation::cannot_tell(format!("{} makes no clusters: there is nothing to run", allocator.name()))
         }
         Outcome::NotSchedulable(_) => FoundAllocation::Nothing(
-            format!("{} finds no allocation, so there is none to run: {why}", allocator.name()),
+            format!("{} finds no allocation, so there is none to run: {}", allocator.name(), why()),
             own,
         ),
-        Outcome::Impossible(_) => FoundAllocation::Nothing(format!("there is none to run: {why}"), own),
-        Outcome::CannotTell(_) | Outcome::Schedulable(_) => FoundAllocation::Nothing(why, own),
+        Outcome::Impossible(_) => FoundAllocation::Nothing(format!("there is none to run: {}", why()), own),
+        Outcome::CannotTell(_) | Outcome::Schedulable(_) => FoundAllocation::Nothing(why(), own),
     }
 }
 

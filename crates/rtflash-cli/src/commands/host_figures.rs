@@ -30,7 +30,7 @@ pub struct Ran {
 impl Ran {
     /// The answer as JSON prints it.
     pub fn answer(&self) -> HostAnswer<'_> {
-        HostAnswer::new(self.scheduler, &self.jobs, (&self.queues, &self.assumptions), self.span)
+        HostAnswer::new(self.scheduler, &self.jobs, &self.queues, &self.assumptions, self.span)
     }
 }
 

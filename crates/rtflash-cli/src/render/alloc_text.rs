@@ -79,7 +79,7 @@ impl<'a> OutcomeText<'a> {
         outcome: &'a Outcome,
         guarantee: &Guarantee,
     ) -> OutcomeText<'a> {
-        let verdicts = Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict);
+        let verdicts = Verdicts::of_outcome(set, algorithm, analysis, outcome, &guarantee.verdict);
         let relies_on = match outcome {
             Outcome::Schedulable(allocation) => needed(set, allocation),
             _ => None,

@@ -19,7 +19,7 @@ pub fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAll
     };
     for ((position, of), checked) in allocation.clusters().iter().enumerate().zip(&verdict.clusters) {
         if !of.tasks.is_empty() || !set.jobs().is_empty() {
-            text += &cluster(set, analysis, (position, checked), of);
+            text += &cluster(set, analysis, position, checked, of);
             text += &found(checked);
         }
     }
@@ -122,7 +122,8 @@ pub fn cluster_heading(position: usize, of: &[ChipId]) -> String {
 fn cluster(
     set: &TaskSet,
     analysis: &dyn Analysis,
-    (position, checked): (usize, &CheckedCluster<'_>),
+    position: usize,
+    checked: &CheckedCluster<'_>,
     cluster: &Cluster,
 ) -> String {
     let size = cluster.size();

@@ -68,7 +68,7 @@ fn doubts(answer: &TuneAnswer<'_>) -> String {
     let mut text = String::new();
     for (at, job) in answer.jobs.iter().enumerate() {
         let settings = std::iter::once(&answer.none).chain(&answer.chosen);
-        let fewest = settings.map(|of| of.samples[at]).min().unwrap_or(0);
+        let fewest = settings.map(|of| of.samples[at]).min().expect("`none` is always measured");
         // A deadline is kept by a bound.
         if fewest < ENOUGH && answer.objective != "deadline" {
             let (job, fewest, enough) = (plain(job), separated(fewest.into()), separated(ENOUGH.into()));

@@ -59,9 +59,9 @@ impl SizeView<'_> {
     /// What the command answers.
     pub fn answer(&self) -> SizeAnswer<'_> {
         let meta = self.file.meta.as_deref();
-        let sizing = (self.sizing, &self.guarantee);
         let front = self.front.as_ref().map(|(axes, front)| FrontAnswer::new(*axes, front));
-        SizeAnswer { front, ..SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, sizing, meta) }
+        let (set, algorithm) = (&self.file.set, self.allocator.name());
+        SizeAnswer { front, ..SizeAnswer::new(set, algorithm, self.analysis, self.sizing, &self.guarantee, meta) }
     }
 
     /// What the algorithm made of the set, in words, and where the set fails why.

@@ -128,9 +128,9 @@ impl Bars {
                     square(SQUARE / 2.0, "");
                     square(SQUARE, &format!("fill-opacity=\"{PALE}\" {rim}"));
                 }
-                text(svg, (x + SQUARE + SPACE, middle + MIDDLE * LEGEND), "", name);
+                text(svg, x + SQUARE + SPACE, middle + MIDDLE * LEGEND, "", name);
                 if use_of == FigureUse::OnPage {
-                    target(svg, (*x, middle - LINE / 2.0), (SQUARE + SPACE + width(name, LEGEND), LINE));
+                    target(svg, *x, middle - LINE / 2.0, SQUARE + SPACE + width(name, LEGEND), LINE);
                 }
             });
         }
@@ -255,11 +255,11 @@ impl Bars {
         }
         svg.push_str("\"/>\n");
         for tick in &layout.axis.ticks {
-            let at = (left - MARK - 2.0, y(tick.at) + MIDDLE * TICK);
-            text(svg, at, "text-anchor=\"end\"", &tick.label);
+            let (x, y) = (left - MARK - 2.0, y(tick.at) + MIDDLE * TICK);
+            text(svg, x, y, "text-anchor=\"end\"", &tick.label);
         }
         if layout.axis.exponent != 0 {
-            text(svg, (left, top - 2.5), "", &power(layout.axis.exponent));
+            text(svg, left, top - 2.5, "", &power(layout.axis.exponent));
         }
         for (at, name) in self.groups.iter().enumerate() {
             let middle = left + layout.group * (real(at) + 0.5);
@@ -268,16 +268,16 @@ impl Bars {
                 let name = shortened(name, TICK, LONGEST.min((middle - 2.0) / TURNED.1));
                 let (x, y) = (middle + 2.0, bottom + MARK + TICK);
                 let turned = format!("text-anchor=\"end\" transform=\"rotate(-35 {x:.2} {y:.2})\"");
-                text(svg, (x, y), &turned, &name);
+                text(svg, x, y, &turned, &name);
             } else {
-                text(svg, (middle, bottom + MARK + TICK), "text-anchor=\"middle\"", name);
+                text(svg, middle, bottom + MARK + TICK, "text-anchor=\"middle\"", name);
             }
         }
         let title = shortened(&self.y_label, TITLE, layout.height - 4.0);
         let half = width(&title, TITLE) / 2.0;
         let (x, y) = (TITLE + 1.0, (top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
         let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
-        text(svg, (x, y), &turned, &title);
+        text(svg, x, y, &turned, &title);
     }
 }
 

@@ -101,9 +101,9 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize, use_of: FigureUs
         let rows = stroke.rows.start..stroke.rows.end + 1;
         path(points(rows).map(|point| layout.plot.at(point.x, point.y)))
     };
-    let path: String = own.iter().map(along).collect();
-    if !path.is_empty() {
-        line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);
+    let drawn: String = own.iter().map(along).collect();
+    if !drawn.is_empty() {
+        line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &drawn);
     }
     use_of.group(svg, "turns", None, |svg| {
         for (stroke, share) in shared.iter().filter_map(|stroke| Some((stroke, stroke.share?))) {
@@ -119,9 +119,8 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize, use_of: FigureUs
     }
     // An interval that no band shows, since its neighbours have none.
     let alone = layout.plot.bands(curve).into_iter().filter(|band| band.len() == 1);
-    let bar = |point: &super::MeasuredPoint| {
-        path_between(layout.plot.at(point.x, point.low), layout.plot.at(point.x, point.high))
-    };
+    let bar =
+        |point: &super::MeasuredPoint| path([point.low, point.high].into_iter().map(|y| layout.plot.at(point.x, y)));
     let bars: String = alone.flat_map(points).map(bar).collect();
     if !bars.is_empty() {
         let colour = Style::of(curve).colour;
@@ -195,12 +194,12 @@ fn axes(svg: &mut String, layout: &FigureLayout) {
     }
     svg.push_str("\"/>\n");
     for tick in &layout.plot.x.ticks {
-        let at = (layout.plot.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
-        text(svg, at, "text-anchor=\"middle\"", &tick.label);
+        let (x, y) = (layout.plot.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
+        text(svg, x, y, "text-anchor=\"middle\"", &tick.label);
     }
     for tick in &layout.plot.y.ticks {
-        let at = (frame.left - MARK - 2.0, layout.plot.at(0.0, tick.at).1 + MIDDLE * TICK);
-        text(svg, at, "text-anchor=\"end\"", &tick.label);
+        let (x, y) = (frame.left - MARK - 2.0, layout.plot.at(0.0, tick.at).1 + MIDDLE * TICK);
+        text(svg, x, y, "text-anchor=\"end\"", &tick.label);
     }
 }
 
@@ -209,22 +208,22 @@ fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
     let below = layout.height - 4.0;
     let mut room = WIDTH - 4.0;
     if layout.plot.x.exponent != 0 {
-        text(svg, (WIDTH - 2.0, below), "text-anchor=\"end\"", &power(layout.plot.x.exponent));
+        text(svg, WIDTH - 2.0, below, "text-anchor=\"end\"", &power(layout.plot.x.exponent));
         room = frame.width - 50.0;
     }
     if layout.plot.y.exponent != 0 {
-        text(svg, (frame.left, frame.top - 2.5), "", &power(layout.plot.y.exponent));
+        text(svg, frame.left, frame.top - 2.5, "", &power(layout.plot.y.exponent));
     }
     // In the middle of the axis, or of the figure if the title needs the room.
     let title = shortened(&figure.x_label, TITLE, room);
     let half = width(&title, TITLE) / 2.0;
     let x = (frame.left + frame.width / 2.0).min(WIDTH - 2.0 - half);
-    text(svg, (x, below), &format!("text-anchor=\"middle\" font-size=\"{TITLE}\""), &title);
+    text(svg, x, below, &format!("text-anchor=\"middle\" font-size=\"{TITLE}\""), &title);
     let title = shortened(&figure.y_label, TITLE, layout.height - 4.0);
     let half = width(&title, TITLE) / 2.0;
     let (x, y) = (TITLE + 1.0, (frame.top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
     let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
-    text(svg, (x, y), &turned, &title);
+    text(svg, x, y, &turned, &title);
 }
 
 fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
@@ -247,22 +246,22 @@ fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
             Sample::Band => None,
         };
         use_of.group(svg, "key", curve, |svg| {
-            entry(svg, *sample, (x, y));
-            text(svg, (x + SAMPLE + SPACE, y + MIDDLE * LEGEND), "", name);
+            entry(svg, *sample, x, y);
+            text(svg, x + SAMPLE + SPACE, y + MIDDLE * LEGEND, "", name);
             if use_of == FigureUse::OnPage {
                 let width = SAMPLE + SPACE + width(name, LEGEND);
-                target(svg, (x, y - LINE / 2.0), (width, LINE));
+                target(svg, x, y - LINE / 2.0, width, LINE);
             }
         });
     }
 }
 
 /// What stands in front of a name in the legend.
-fn entry(svg: &mut String, sample: Sample, (x, y): (f64, f64)) {
+fn entry(svg: &mut String, sample: Sample, x: f64, y: f64) {
     match sample {
         Sample::Curve(curve) => {
             let style = Style::of(curve);
-            line(svg, style.colour, style.dashes, 0.0, &path_between((x, y), (x + SAMPLE, y)));
+            line(svg, style.colour, style.dashes, 0.0, &path([(x, y), (x + SAMPLE, y)].into_iter()));
             markers(svg, curve, std::iter::once((x + SAMPLE / 2.0, y)));
         }
         Sample::Band => {
@@ -275,7 +274,7 @@ fn entry(svg: &mut String, sample: Sample, (x, y): (f64, f64)) {
     }
 }
 
-pub(super) fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, text: &str) {
+pub(super) fn text(svg: &mut String, x: f64, y: f64, attributes: &str, text: &str) {
     if !text.is_empty() {
         let _ = writeln!(svg, "<text x=\"{x:.2}\" y=\"{y:.2}\" {attributes}>{}</text>", escaped(text));
     }
@@ -288,8 +287,4 @@ fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
         let _ = write!(path, "{letter}{x:.2} {y:.2}");
     }
     path
-}
-
-fn path_between(from: (f64, f64), to: (f64, f64)) -> String {
-    path([from, to].into_iter())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{cells, swept, swept_column};
 use crate::plan::{Bandwidth, Plan};
-use crate::statistics::{Estimate, difference_of_means, mean};
+use crate::statistics::{Estimate, PairSums, difference_of_means, mean};
 use crate::tally::{Runs, Tally, pairs};
 
 /// The kinds of jobs, in the order of [`Tally::runs`].
@@ -19,9 +19,14 @@ pub fn bandwidth(options: &Bandwidth, runs: &Runs, contender: usize) -> Option<E
 
 /// How many pages a second more one contender serves than another, on the same sets.
 pub(super) fn difference(options: &Bandwidth, runs: &Runs, i: usize, j: usize) -> Option<Estimate> {
-    let sums = (*runs.pages.get(i)?, *runs.pages.get(j)?);
-    let products = (product(runs, i, i)?, product(runs, i, j)?, product(runs, j, j)?);
-    per_second(options, difference_of_means(runs.sets, sums, products))
+    let sums = PairSums {
+        x: *runs.pages.get(i)?,
+        y: *runs.pages.get(j)?,
+        xx: product(runs, i, i)?,
+        xy: product(runs, i, j)?,
+        yy: product(runs, j, j)?,
+    };
+    per_second(options, difference_of_means(runs.sets, sums))
 }
 
 fn product(runs: &Runs, i: usize, j: usize) -> Option<u128> {

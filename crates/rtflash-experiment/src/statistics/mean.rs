@@ -13,15 +13,27 @@ pub fn mean(count: u64, sum: u64, squares: u128) -> Option<Estimate> {
     estimate(count, float(sum), scatter.flatten().map(|scatter| scatter as f64))
 }
 
-/// The mean of x − y over `count` pairs, from the sums of x and y and those of x², x·y and y², with
-/// Student's interval. `None` as in [`mean`].
-pub fn difference_of_means(count: u64, sums: (u64, u64), products: (u128, u128, u128)) -> Option<Estimate> {
-    let sum = i128::from(sums.0) - i128::from(sums.1);
-    let squares = products
-        .0
-        .checked_add(products.2)
-        .zip(products.1.checked_mul(2))
-        .and_then(|(all, twice)| all.checked_sub(twice));
+/// Sums over pairs of counts x and y.
+#[derive(Debug, Clone, Copy)]
+pub struct PairSums {
+    /// Σx.
+    pub x: u64,
+    /// Σy.
+    pub y: u64,
+    /// Σx².
+    pub xx: u128,
+    /// Σx·y.
+    pub xy: u128,
+    /// Σy².
+    pub yy: u128,
+}
+
+/// The mean of x − y over `count` pairs with these sums, with Student's interval. `None` as in
+/// [`mean`].
+pub fn difference_of_means(count: u64, sums: PairSums) -> Option<Estimate> {
+    let sum = i128::from(sums.x) - i128::from(sums.y);
+    let squares =
+        sums.xx.checked_add(sums.yy).zip(sums.xy.checked_mul(2)).and_then(|(all, twice)| all.checked_sub(twice));
     let square = sum.unsigned_abs().checked_mul(sum.unsigned_abs());
     let scatter = squares.and_then(|squares| u128::from(count).checked_mul(squares)?.checked_sub(square?));
     estimate(count, sum as f64, scatter.map(|scatter| scatter as f64))

@@ -10,7 +10,7 @@ mod proportion;
 mod tests;
 mod weighted;
 
-pub use mean::{difference_of_means, mean, student_quantile};
+pub use mean::{PairSums, difference_of_means, mean, student_quantile};
 pub use paired::{difference, gain};
 pub use proportion::wilson;
 pub use weighted::{Share, weighted};

@@ -55,7 +55,7 @@ fn means_of_few_and_of_equal_numbers() {
     assert_eq!(mean(0, 0, 0), None);
     assert_eq!(mean(1, 5, 25).map(|one| one.high), Some(f64::INFINITY));
     // (3, 1), (5, 2), (4, 4): differences 2, 3, 0 with s² = 7/3, t = 4.30265.
-    close(difference_of_means(3, (12, 7), (50, 29, 21)), 1.6667, -2.1280, 5.4613);
+    close(difference_of_means(3, PairSums { x: 12, y: 7, xx: 50, xy: 29, yy: 21 }), 1.6667, -2.1280, 5.4613);
 }
 
 #[test]

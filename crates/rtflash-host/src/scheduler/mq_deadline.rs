@@ -41,11 +41,18 @@ impl Default for MqDeadlineSettings {
     }
 }
 
+/// The place of a request in the order of positions, then of arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SortKey {
+    from: u64,
+    /// The number of its arrival.
+    number: u64,
+}
+
 /// Requests of one class and direction.
 #[derive(Debug, Default)]
 struct ClassQueue {
-    /// By position, then by arrival.
-    sorted: BTreeMap<(u64, u64), (Command, Instant)>,
+    sorted: BTreeMap<SortKey, (Command, Instant)>,
     /// Position and arrival, by arrival.
     arrivals: BTreeMap<u64, u64>,
     /// Where the request that was dispatched last began.
@@ -54,33 +61,34 @@ struct ClassQueue {
 
 impl ClassQueue {
     /// The lowest position at or above the last.
-    fn following(&self) -> Option<(u64, u64)> {
-        self.sorted.range((self.last, 0)..).next().map(|(&key, _)| key)
+    fn following(&self) -> Option<SortKey> {
+        self.sorted.range(SortKey { from: self.last, number: 0 }..).next().map(|(&key, _)| key)
     }
 
     /// The one that has waited longest.
-    fn oldest(&self) -> Option<(u64, u64)> {
-        self.arrivals.first_key_value().map(|(&number, &from)| (from, number))
+    fn oldest(&self) -> Option<SortKey> {
+        self.arrivals.first_key_value().map(|(&number, &from)| SortKey { from, number })
     }
 
-    fn arrival(&self, key: (u64, u64)) -> Option<Instant> {
+    fn arrival(&self, key: SortKey) -> Option<Instant> {
         self.sorted.get(&key).map(|&(_, arrival)| arrival)
     }
 
-    fn take(&mut self, key: (u64, u64)) -> Option<Command> {
+    fn take(&mut self, key: SortKey) -> Option<Command> {
         let (command, _) = self.sorted.remove(&key)?;
-        self.arrivals.remove(&key.1);
+        self.arrivals.remove(&key.number);
         self.last = command.from;
         Some(command)
     }
 
     /// A request lies elsewhere; its age is the same.
     fn move_to(&mut self, before: &Command, after: &Command) {
-        let mut there = self.sorted.range((before.from, 0)..=(before.from, u64::MAX));
+        let at = |number| SortKey { from: before.from, number };
+        let mut there = self.sorted.range(at(0)..=at(u64::MAX));
         let key = there.find(|(_, (command, _))| command.id == before.id).map(|(&key, _)| key);
         if let Some((key, (_, arrival))) = key.and_then(|key| Some((key, self.sorted.remove(&key)?))) {
-            self.sorted.insert((after.from, key.1), (*after, arrival));
-            self.arrivals.insert(key.1, after.from);
+            self.sorted.insert(SortKey { from: after.from, ..key }, (*after, arrival));
+            self.arrivals.insert(key.number, after.from);
         }
     }
 
@@ -165,7 +173,7 @@ impl MqDeadline {
 
     /// Where a new batch begins: with the oldest if that is expired, or if none lies at or above
     /// the last.
-    fn begin(&self, class: usize, direction: usize, now: Instant) -> Option<(u64, u64)> {
+    fn begin(&self, class: usize, direction: usize, now: Instant) -> Option<SortKey> {
         let queue = &self.classes[class].queues[direction];
         let expire = if direction == READ { self.settings.read_expire } else { self.settings.write_expire };
         let oldest = queue.oldest()?;
@@ -193,7 +201,7 @@ impl Scheduler for MqDeadline {
         let class = &mut self.classes[command.class as usize];
         class.unfinished += 1;
         let queue = &mut class.queues[direction(&command)];
-        queue.sorted.insert((command.from, number), (command, now));
+        queue.sorted.insert(SortKey { from: command.from, number }, (command, now));
         queue.arrivals.insert(number, command.from);
     }
 

@@ -1,7 +1,7 @@
 //! What is wrong with a description of a device.
 
 use super::{DeviceSpec, MAX_CHIPS};
-use crate::on_chip::OnChip;
+use crate::on_chip::OperationTime;
 use crate::time::Span;
 
 /// Records what is wrong: the field, the problem, and what would be right.
@@ -120,25 +120,24 @@ fn refuse_suspension(spec: &DeviceSpec, refuse: Refuse<'_>) {
 
 /// What reads and programs take on their chip. A transfer inside that leaves nothing is refused,
 /// and then the times are those that are stated.
-pub(super) fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OnChip; 2] {
-    let transfer = (spec.shortest.page_transfer, spec.page_transfer);
-    let read = (spec.shortest.page_read, spec.page_read, spec.page_read_includes_transfer);
-    let program = (spec.shortest.page_program, spec.page_program, spec.page_program_includes_transfer);
-    [("page_read", "page_read_includes_transfer", read), ("page_program", "page_program_includes_transfer", program)]
-        .map(|(field, inside, (shortest, longest, includes))| {
-            let left = OnChip::new((shortest, longest), transfer, includes == Some(true));
-            // What is no time or no range is refused for that.
-            let is_time = |(low, high): (Option<Span>, Span)| {
-                let low = low.unwrap_or(high);
-                low > Span::ZERO && low <= high
-            };
-            if left.is_none() && is_time((shortest, longest)) && is_time(transfer) {
-                refuse(
-                    inside,
-                    format!("`page_transfer` is said to be in `{field}`, and leaves no time of it for the chip"),
-                    "false, or a time that is longer than the transfer at both ends of its range",
-                );
-            }
-            left.unwrap_or(OnChip { longest, shortest })
-        })
+pub(super) fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OperationTime; 2] {
+    let transfer = OperationTime { longest: spec.page_transfer, shortest: spec.shortest.page_transfer };
+    let read = OperationTime { longest: spec.page_read, shortest: spec.shortest.page_read };
+    let program = OperationTime { longest: spec.page_program, shortest: spec.shortest.page_program };
+    [
+        ("page_read", "page_read_includes_transfer", read, spec.page_read_includes_transfer),
+        ("page_program", "page_program_includes_transfer", program, spec.page_program_includes_transfer),
+    ]
+    .map(|(field, inside, stated, includes)| {
+        let left = if includes == Some(true) { stated.without(transfer) } else { Some(stated) };
+        // Other checks refuse a time or a range that is invalid.
+        if left.is_none() && stated.is_valid() && transfer.is_valid() {
+            refuse(
+                inside,
+                format!("`page_transfer` is said to be in `{field}`, and leaves no time of it for the chip"),
+                "false, or a time that is longer than the transfer at both ends of its range",
+            );
+        }
+        left.unwrap_or(stated)
+    })
 }

@@ -116,15 +116,15 @@ fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Op
 struct Draft<'s, 't> {
     set: &'s TaskSet,
     position: HashMap<&'s str, TaskId>,
-    /// The cluster that has the chip, and its position there.
-    chip_at: HashMap<ChipId, (usize, usize)>,
-    /// The cluster that has the task, and its position there.
-    task_at: PerId<TaskId, Option<(usize, usize)>>,
+    /// The place where a chip is named.
+    chip_at: HashMap<ChipId, EntryAt>,
+    /// The place where a task is named; `None` for a task in no cluster so far.
+    task_at: PerId<TaskId, Option<EntryAt>>,
     clusters: Vec<Cluster>,
     certificates: Vec<Option<Certificate>>,
     remarks: Vec<Remarks>,
-    /// Names of no task, as they are written, with the cluster and the position there.
-    unknown: Vec<(&'t str, (usize, usize))>,
+    /// Names of no task, as they are written, each with its place.
+    unknown: Vec<(&'t str, EntryAt)>,
 }
 
 impl<'s, 't> Draft<'s, 't> {
@@ -163,7 +163,7 @@ impl<'s, 't> Draft<'s, 't> {
         if let Slot::Given(list) = tasks.or_null() {
             let mut at = 0;
             reader.list(list, &place.key("tasks"), "an array of task names", |reader, raw, place| {
-                self.task(reader, raw, place, (index, at));
+                self.task(reader, raw, place, EntryAt { cluster: index, position: at });
                 at += 1;
             });
         }
@@ -173,14 +173,14 @@ impl<'s, 't> Draft<'s, 't> {
         let max = self.set.device().chips() - 1;
         let mut at = 0;
         let is_array = reader.list(list, place, "an array of chip numbers", |reader, raw, place| {
-            let here = (index, at);
+            let here = EntryAt { cluster: index, position: at };
             at += 1;
             let Some(chip) = reader.whole_u32(raw, place) else { return };
             let chip = ChipId(chip);
             if chip.0 > max {
                 reader.refuse(raw, place, format!("there is no chip {chip}"), format!("a chip from 0 to {max}"));
             } else if let Some(first) = self.chip_at.get(&chip) {
-                let problem = format!("chip {chip} stands already at {}", entry(*first, "chips"));
+                let problem = format!("chip {chip} stands already at {}", first.path("chips"));
                 reader.refuse(raw, place, problem, "each chip once");
             } else {
                 self.chip_at.insert(chip, here);
@@ -192,22 +192,22 @@ impl<'s, 't> Draft<'s, 't> {
         }
     }
 
-    fn task(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, here: (usize, usize)) {
+    fn task(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, here: EntryAt) {
         let Some(name) = reader.string(raw, place, "a task's name") else { return };
         let Some(&task) = self.position.get(name.as_str()) else {
             if self.set.jobs().iter().any(|job| job.name == name) {
                 let problem = format!("{} is a job, not a task", quote(&name));
                 return reader.refuse(raw, place, problem, "tasks only: jobs are in no cluster");
             }
-            self.remarks[here.0].gone_tasks.push(name);
+            self.remarks[here.cluster].gone_tasks.push(name);
             return self.unknown.push((raw, here));
         };
         if let Some(first) = self.task_at[task] {
-            let problem = format!("task {} stands already at {}", quote(&name), entry(first, "tasks"));
+            let problem = format!("task {} stands already at {}", quote(&name), first.path("tasks"));
             reader.refuse(raw, place, problem, "each task once");
         } else {
             self.task_at[task] = Some(here);
-            self.clusters[here.0].tasks.push(task);
+            self.clusters[here.cluster].tasks.push(task);
         }
     }
 
@@ -220,7 +220,7 @@ impl<'s, 't> Draft<'s, 't> {
         let (root, names) = (Place::Root, self.set.tasks().iter().map(|task| task.name.as_str()));
         let clusters = root.key("clusters");
         let mut seen = vec![0; self.clusters.len()];
-        for &(raw, (cluster, position)) in &self.unknown {
+        for &(raw, EntryAt { cluster, position }) in &self.unknown {
             let name = &self.remarks[cluster].gone_tasks[seen[cluster]];
             seen[cluster] += 1;
             let expected = match reader.nearest(name, names.clone()) {
@@ -253,9 +253,18 @@ impl<'s, 't> Draft<'s, 't> {
     }
 }
 
-/// The path of an entry, given its cluster and its position there.
-fn entry((cluster, position): (usize, usize), list: &str) -> Path {
-    Path::root().key("clusters").index(cluster).key(list).index(position)
+/// The place of an entry in a list of a cluster.
+#[derive(Debug, Clone, Copy)]
+struct EntryAt {
+    cluster: usize,
+    position: usize,
+}
+
+impl EntryAt {
+    /// The path of the entry in the list of this name.
+    fn path(self, list: &str) -> Path {
+        Path::root().key("clusters").index(self.cluster).key(list).index(self.position)
+    }
 }
 
 /// What a cluster is said to rely on; `None` where something wrong has been recorded.

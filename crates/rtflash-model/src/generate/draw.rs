@@ -204,9 +204,9 @@ impl SetOptions {
                 | Generator::IntegerShares => period,
             };
             let read =
-                read.map(|part| request((read_period(periods.draw(stream)), pages), part, page_costs.read, read_bound));
+                read.map(|part| request(read_period(periods.draw(stream)), pages, part, page_costs.read, read_bound));
             task.read = read.transpose()?;
-            let write = write.map(|part| request((periods.draw(stream), pages), part, page_costs.write, write_bound));
+            let write = write.map(|part| request(periods.draw(stream), pages, part, page_costs.write, write_bound));
             task.write = write.transpose()?;
             if !fits_alone(device, task) {
                 return Err(Refusal::Alone);
@@ -258,7 +258,8 @@ struct OfRequests {
 /// that these are to be in, from one in nanoseconds. `page_cost_bound`: nanoseconds that a page
 /// takes under any analysis, at most.
 fn request(
-    (period, range): (u64, Option<PageRange>),
+    period: u64,
+    range: Option<PageRange>,
     utilization: f64,
     page_cost: Span,
     page_cost_bound: u128,

@@ -26,14 +26,14 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => ("stripe", Reliance::Neighbours, &EqualSplit),
     };
     let allocator = if cached { Prescribed::cached(allocator, false) } else { allocator };
-    let by = (allocator, analysis_relying_on(analysis, granted)?, left_out);
+    let analysis = analysis_relying_on(analysis, granted)?;
     let carried = Carried::new(&mut rng, world, cached)?;
-    let first = limited(&mut rng, carried.set(None)?, by, true)?;
+    let first = limited(&mut rng, carried.set(None)?, allocator, analysis, left_out, true)?;
     // The neighbours' next requests come a little later than the last task's next one: one of them
     // counts in a window of that length, and pages of two are moved there.
     let period = first.set.tasks().iter().last()?.read?.period().as_ns();
     let often = period + rng.within(0, carried.long / 2);
-    limited(&mut rng, carried.set(Some(often))?, by, true)
+    limited(&mut rng, carried.set(Some(often))?, allocator, analysis, left_out, true)
 }
 
 /// What was drawn, before the period of the last task's reads is brought to the limit.

@@ -31,7 +31,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let task = |name: &str, read, write| Task { name: name.into(), read, write, data_pages: None };
     let tasks = vec![task("t1", None, Some(write)), task("t2", Some(reads), None)];
     let set = TaskSet::new(device, tasks, Vec::new()).ok()?;
-    limited(&mut rng, set, (allocator, analysis_relying_on(analysis, granted)?, left_out), true)
+    limited(&mut rng, set, allocator, analysis_relying_on(analysis, granted)?, left_out, true)
 }
 
 /// A channel of two chips whose victims have many valid pages. A command takes about as long as a

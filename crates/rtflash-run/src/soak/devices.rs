@@ -6,7 +6,7 @@ use super::World;
 use super::draw::Rng;
 
 /// The device as the world that is drawn from has it, where the set is one of the `other`.
-pub(super) fn of_world(rng: &mut Rng, device: Device, (drawn, other): (World, World)) -> Option<Device> {
+pub(super) fn of_world(rng: &mut Rng, device: Device, drawn: World, other: World) -> Option<Device> {
     let commands = matches!(drawn, World::Command | World::RegisterCommand);
     let commands = commands || other == World::Zoned && rng.within(0, 3) == 0;
     let device = if commands { with_commands(rng, &device)? } else { device };

@@ -27,7 +27,7 @@ pub(super) fn draw(seed: u64, number: u64, left_out: Option<Term>) -> Option<Lim
     let last = (read(rng.within(1, 4), 8), "last");
     let tasks = [long, last].map(|(read, name)| Task { name: name.into(), read, write: None, data_pages: None });
     let set = TaskSet::new(device, tasks.to_vec(), Vec::new()).ok()?;
-    limited(&mut rng, set, (allocator, analysis, left_out), true)
+    limited(&mut rng, set, allocator, analysis, left_out, true)
 }
 
 /// A channel of one to four chips.

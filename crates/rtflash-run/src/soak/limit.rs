@@ -141,7 +141,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => {
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
-            let device = devices::of_world(&mut rng, device, (drawn, world))?;
+            let device = devices::of_world(&mut rng, device, drawn, world)?;
             let superblocks = world == World::Superblock;
             let cached = cached.then(|| Prescribed::cached(shape.allocator, superblocks));
             let allocator: &dyn Allocator = cached.map_or(shape.allocator, |cached| cached);
@@ -155,8 +155,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let served = served && (drawn != World::Suspending || rng.within(0, 3) == 0);
     let jobs = if served && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
-    let by = (allocator, analysis, left_out);
-    let limit = LimitSet { varies, ..limited(&mut rng, set, by, world == World::Queue)? };
+    let limited = limited(&mut rng, set, allocator, analysis, left_out, world == World::Queue)?;
+    let limit = LimitSet { varies, ..limited };
     let queues = || reliances(&limit.set, &limit.allocation).contains(&Some(Reliance::Queue));
     let shows = left_out.is_some() || world != World::Queue || queues();
     shows.then_some(limit)
@@ -167,7 +167,9 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
 pub(super) fn limited(
     rng: &mut Rng,
     set: TaskSet,
-    (allocator, analysis, left_out): (&'static dyn Allocator, &'static dyn Analysis, Option<Term>),
+    allocator: &'static dyn Allocator,
+    analysis: &'static dyn Analysis,
+    left_out: Option<Term>,
     watches_last: bool,
 ) -> Option<LimitSet> {
     let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
@@ -237,15 +239,14 @@ impl Shape {
     }
 }
 
-fn request(rng: &mut Rng, pages: (u64, u64), period: (u64, u64), world: World) -> Option<Request> {
+/// A request of 1 to 4 pages every 40 to 1,200 ns.
+fn request(rng: &mut Rng, world: World) -> Option<Request> {
     let access = if world == World::Stream {
         rng.one_of(&[Access::Stream, Access::Stream, Access::Stream, Access::Sequential])
     } else {
         rng.one_of(&[Access::Random, Access::Sequential])
     };
-    Some(
-        Request::new(rng.within(pages.0, pages.1), Span::from_ns(rng.within(period.0, period.1))?)?.with_access(access),
-    )
+    Some(Request::new(rng.within(1, 4), Span::from_ns(rng.within(40, 1_200))?)?.with_access(access))
 }
 
 fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
@@ -256,9 +257,8 @@ fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
 pub(super) fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>> {
     let mut drawn = |number: u32| {
         let kinds = rng.within(0, 4);
-        let (period, pages) = ((40, 1_200), (1, 4));
-        let read = if kinds == 0 { None } else { Some(request(rng, pages, period, world)?) };
-        let write = if kinds == 1 { None } else { Some(request(rng, pages, period, world)?) };
+        let read = if kinds == 0 { None } else { Some(request(rng, world)?) };
+        let write = if kinds == 1 { None } else { Some(request(rng, world)?) };
         if world == World::Zoned {
             return in_zones(rng, task(number, read, write));
         }
@@ -276,15 +276,18 @@ fn in_zones(rng: &mut Rng, task: Task) -> Option<Task> {
     Some(Task { read, write, data_pages, ..task })
 }
 
+/// One request of a set.
+#[derive(Debug, Clone, Copy)]
+struct RequestOf {
+    task: TaskId,
+    writes: bool,
+}
+
 /// The set with one request changed.
-fn changed(
-    set: &TaskSet,
-    (at, writes): (TaskId, bool),
-    change: impl Fn(Request) -> Option<Request>,
-) -> Option<TaskSet> {
+fn changed(set: &TaskSet, of: RequestOf, change: impl Fn(Request) -> Option<Request>) -> Option<TaskSet> {
     let mut tasks = set.tasks().as_slice().to_vec();
-    let task = tasks.get_mut(at.0 as usize)?;
-    let request = if writes { &mut task.write } else { &mut task.read };
+    let task = tasks.get_mut(of.task.0 as usize)?;
+    let request = if of.writes { &mut task.write } else { &mut task.read };
     *request = Some(change((*request)?)?);
     TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }
@@ -293,10 +296,12 @@ fn changed(
 /// drawn, as long as it is accepted.
 fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, watches_last: bool) -> Option<TaskSet> {
     let mut set = slower(set, tested)?;
-    let of = |(id, task): (TaskId, &Task)| task.requests().map(move |(_, writes)| (id, writes)).collect::<Vec<_>>();
-    let mut requests: Vec<(TaskId, bool)> = set.tasks().enumerate().flat_map(of).collect();
+    let of = |(id, task): (TaskId, &Task)| {
+        task.requests().map(move |(_, writes)| RequestOf { task: id, writes }).collect::<Vec<_>>()
+    };
+    let mut requests: Vec<RequestOf> = set.tasks().enumerate().flat_map(of).collect();
     // The watched request comes first, and no request is enlarged.
-    let last = requests.iter().rposition(|&(_, writes)| !writes);
+    let last = requests.iter().rposition(|request| !request.writes);
     match last.filter(|_| watches_last) {
         Some(last) => requests.swap(0, last),
         None => {
@@ -348,9 +353,11 @@ fn slower(mut set: TaskSet, tested: &Tested) -> Option<TaskSet> {
 
 /// The set with the shortest period of a request with which it is accepted; as it is where the
 /// request states a deadline.
-fn shortest(set: TaskSet, request: (TaskId, bool), tested: &Tested) -> TaskSet {
-    let task = &set.tasks()[request.0];
-    let Some(of) = (if request.1 { task.write } else { task.read }).filter(Request::is_implicit) else { return set };
+fn shortest(set: TaskSet, request: RequestOf, tested: &Tested) -> TaskSet {
+    let task = &set.tasks()[request.task];
+    let Some(of) = (if request.writes { task.write } else { task.read }).filter(Request::is_implicit) else {
+        return set;
+    };
     let at = |period: u64| {
         let shorter = changed(&set, request, |of| of.with_period(Span::from_ns(period)?));
         shorter.filter(|shorter| tested.accepts(shorter))

@@ -30,7 +30,8 @@ pub(super) fn draw(seed: u64, number: u64, left_out: Option<Term>) -> Option<Lim
     let varies = rng.within(0, 2) == 0;
     let device = with_commands(&mut rng, &device, varies)?;
     let set = TaskSet::new(device, tasks, Vec::new()).ok()?;
-    let limit = LimitSet { varies, ..limited(&mut rng, set, (allocator, analysis, left_out), watches_last)? };
+    let limited = limited(&mut rng, set, allocator, analysis, left_out, watches_last)?;
+    let limit = LimitSet { varies, ..limited };
     let queues = || reliances(&limit.set, &limit.allocation).contains(&Some(Reliance::Queue));
     let shows = left_out.is_some() || queues();
     shows.then_some(limit)

@@ -47,7 +47,7 @@ impl KindText for BaselineKind<'_> {
             Some(CheckedAllocation { allocation, verdict }) => {
                 for ((position, cluster), checked) in allocation.clusters().iter().enumerate().zip(&verdict.clusters) {
                     if !cluster.tasks.is_empty() {
-                        text += &self.cluster(set, (position, checked), cluster);
+                        text += &self.cluster(set, position, checked, cluster);
                         text += &found(checked);
                     }
                 }
@@ -71,7 +71,7 @@ impl KindText for BaselineKind<'_> {
 
 impl BaselineKind<'_> {
     /// Every term of a cluster, and the rooms that it has.
-    fn cluster(&self, set: &TaskSet, (position, checked): (usize, &CheckedCluster<'_>), cluster: &Cluster) -> String {
+    fn cluster(&self, set: &TaskSet, position: usize, checked: &CheckedCluster<'_>, cluster: &Cluster) -> String {
         let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
         let terms = self.0.terms(set.device(), &tasks, cluster.size());
         let rows = terms.iter().map(|term| row(&tasks, term)).collect::<Vec<_>>();

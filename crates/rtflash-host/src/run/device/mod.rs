@@ -166,7 +166,8 @@ impl HostDevice {
     /// The device with nothing in it. `watched`: an observer wants the records of its flash.
     pub(super) fn target<'a>(
         &'a self,
-        (host, jobs): (&Host, &[Job]),
+        host: &Host,
+        jobs: &[Job],
         options: &'a Options,
         watched: bool,
     ) -> Box<dyn Target + 'a> {

@@ -132,7 +132,7 @@ pub fn run_by(
         merged: HashMap::new(),
         tags: scenario.host.requests.into(),
         waiting: VecDeque::new(),
-        device: scenario.device.target((&scenario.host, &scenario.jobs), &options, looks_inside),
+        device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,

@@ -20,12 +20,12 @@ pub(super) fn clusters<'t>(
     let mut fields = ObjectField::open(reader, raw, place, ["kind", "taskset", "allocation", "jitter", "aging"])?;
     const A_SET: &str = "a task set";
     let set = fields.required(raw, "taskset", A_SET, |reader, raw, place| {
-        held(reader, raw, place, outside, (A_SET, |text| read_task_set(text).map(|file| file.set)))
+        held(reader, raw, place, outside, A_SET, |text| read_task_set(text).map(|file| file.set))
     });
     let given = fields.or("allocation", Some(None), |reader, raw, place| {
         let set = set.as_ref()?;
         let read = |text: &str| read_allocation(text, set);
-        Some(held(reader, raw, place, outside, ("an allocation of the task set", read)).map(Some))
+        Some(held(reader, raw, place, outside, "an allocation of the task set", read).map(Some))
     });
     let jitter = fields.or("jitter", rtflash_model::Span::ZERO, Reader::time);
     let aging = fields.or("aging", Aging::default(), aging);

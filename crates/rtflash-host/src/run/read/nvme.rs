@@ -34,7 +34,7 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
             // A profile's name, not a file's.
             return read_device(raw).map_err(|wrong| refuse_all(reader, raw, place, &wrong)).ok();
         }
-        held(reader, raw, place, &mut Alone, (FLASH, read_device))
+        held(reader, raw, place, &mut Alone, FLASH, read_device)
     });
     let fill = fields.or("fill", None, |reader, raw, place| reader.ratio(raw, place).map(Some));
     const COSTS: &str = "what it costs: an object with `controller` and `latency`, or with `sequential` and `random`";

@@ -51,7 +51,8 @@ pub(super) fn held<'t, T>(
     raw: &'t str,
     place: &Place<'_>,
     outside: &mut dyn Outside,
-    (what, read): (&str, impl FnOnce(&str) -> Result<T, Diagnostics>),
+    what: &str,
+    read: impl FnOnce(&str) -> Result<T, Diagnostics>,
 ) -> Option<T> {
     match JsonKind::of(raw) {
         JsonKind::Object => match read(raw) {

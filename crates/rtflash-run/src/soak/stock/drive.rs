@@ -124,9 +124,11 @@ impl<'a> StockDrive<'a> {
     /// Before the first request.
     pub(super) fn new(
         times: [u64; 3],
-        (memory, victim_bound): (StockMemory, usize),
+        memory: StockMemory,
+        victim_bound: usize,
         sources: Vec<StockSource>,
-        (coming, addresses): (StockArrivals, StockAddresses),
+        coming: StockArrivals,
+        addresses: StockAddresses,
         rng: &'a mut Rng,
     ) -> StockDrive<'a> {
         StockDrive {

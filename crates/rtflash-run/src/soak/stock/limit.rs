@@ -83,7 +83,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
 pub(super) fn drive<'a>(
     set: &TaskSet,
     sources: Vec<StockSource>,
-    adversary: (StockArrivals, StockAddresses),
+    coming: StockArrivals,
+    addresses: StockAddresses,
     rng: &'a mut Rng,
 ) -> StockDrive<'a> {
     let device = set.device();
@@ -93,7 +94,7 @@ pub(super) fn drive<'a>(
     let bound = Stock::WHOLE.victim_pages(device, 1).and_then(|bound| usize::try_from(bound).ok());
     let times = [device.page_read(), device.page_program(), device.block_erase()].map(Span::as_ns);
     let memory = StockMemory::aged(blocks, pages, data);
-    StockDrive::new(times, (memory, bound.unwrap_or(pages)), sources, adversary, rng)
+    StockDrive::new(times, memory, bound.unwrap_or(pages), sources, coming, addresses, rng)
 }
 
 /// A drive under an adversary that is drawn.
@@ -113,5 +114,5 @@ pub(super) fn by_chance<'a>(set: &TaskSet, rng: &'a mut Rng) -> StockDrive<'a> {
         StockSource { pages, period, writes, may: 0, comes, releases: 0, gaps: Vec::new() }
     };
     let sources = set.tasks().iter().flat_map(Task::requests).map(source).collect();
-    drive(set, sources, (coming, addresses), rng)
+    drive(set, sources, coming, addresses, rng)
 }

@@ -128,7 +128,7 @@ impl ToldStock {
         };
         let sources = requests(set).into_iter().zip(&self.streams).map(source).collect();
         let mut rng = Rng::new(self.seed, b"told\0\0\0\0", 0);
-        let mut drive = drive(set, sources, (StockArrivals::ToldStock, self.addresses), &mut rng);
+        let mut drive = drive(set, sources, StockArrivals::ToldStock, self.addresses, &mut rng);
         let broken = drive.run();
         ToldRun { broken, least: drive.least, began: std::mem::take(&mut drive.began), passes: drive.passes }
     }
