@@ -204,7 +204,7 @@ pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<
         AllocationRecord::Nothing { schedulable, reason } => {
             let what = match schedulable {
                 Some(_) => "there is no allocation: it says that none was found",
-                None => "there is no allocation: it says that nobody could tell",
+                None => "there is no allocation: it says that this was not decided",
             };
             let reason = reason.map_or_else(|| what.to_owned(), |reason| format!("{what} ({reason})"));
             Ok(Given::Nothing { schedulable, reason })

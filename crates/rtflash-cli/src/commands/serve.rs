@@ -96,7 +96,7 @@ fn data(args: &ServeArgs, exports: &[Export]) -> Result<DataFile, CommandFailure
 fn greet(args: &ServeArgs, listener: &TcpListener, exports: &[Export]) -> Result<(), CommandFailure> {
     let address = listener.local_addr().map_err(|error| CommandFailure::io("the socket", &error))?;
     if !address.ip().is_loopback() {
-        output::complain(&output::warning("whoever reaches this address can read and write all exports"));
+        output::complain(&output::warning("any client that reaches this address can read and write all exports"));
     }
     if output::is_quiet() {
         return Ok(());

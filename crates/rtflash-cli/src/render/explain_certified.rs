@@ -40,12 +40,12 @@ fn device(set: &TaskSet) -> String {
                 format!("t_c + t_r + t_d + 2 x {others} t_b: reading a page, {every}, and again before its command"),
                 whole(&[(t_c, 1), (t_r, 1), (t_d, 1), (t_b, 2 * others)]),
             ),
-            (format!("t_w + {ways} t_b: programming a page, likewise"), whole(&[(t_w, 1), (t_b, ways.into())])),
+            (format!("t_w + {ways} t_b: programming a page, {every}"), whole(&[(t_w, 1), (t_b, ways.into())])),
         )
     } else {
         (
             (format!("t_r + {ways} t_d: reading a page, {every}"), whole(&[(t_r, 1), (t_d, ways.into())])),
-            (format!("t_w + {ways} t_d: programming a page, likewise"), whole(&[(t_w, 1), (t_d, ways.into())])),
+            (format!("t_w + {ways} t_d: programming a page, {every}"), whole(&[(t_w, 1), (t_d, ways.into())])),
         )
     };
     let commands = device.has_commands().then(|| {
@@ -316,16 +316,15 @@ fn costs(set: &TaskSet, held: &Held) -> String {
     let more = if known { "" } else { "; waits for neighbours that are known come on top" };
     if held.certificate.placement.is_cached() {
         let turn = held.placed.processor.turnaround(held.certificate.server_thousandths > 0);
-        let (reading, writing) = if device.has_commands() {
+        let reading = if device.has_commands() {
             let waits = waits_of_a_command(device, read);
-            (format!("{waits} t_b + t_c + max(t_r, t_d)"), "t_w, or what the bus takes where that is longer")
+            format!("{waits} t_b + t_c + max(t_r, t_d)")
         } else {
-            ("t_r, or what the bus takes where that is longer".to_owned(), "likewise")
+            "t_r, or what the bus takes where that is longer".to_owned()
         };
-        let written = if device.has_commands() { "c_w = " } else { "c_w " };
         return format!(
-            "c_r = {reading} = {}, {written}{writing} = {}; {} more for each job and pass: the cache register, emptied \
-             and filled{more}",
+            "c_r = {reading} = {}, c_w = t_w, or what the bus takes where that is longer = {}; {} more for each job \
+             and pass: the cache register, emptied and filled{more}",
             time(read.to_f64()),
             time(write.to_f64()),
             time(turn.to_f64())

@@ -100,7 +100,7 @@ fn answer(set: &TaskSet, analysis: &dyn Analysis, sizing: &Sizing, verdict: &Out
         text += &tasks(set, sizing);
     }
     match &sizing.cost {
-        None => text += "\nThere is no allocation whose cost could be told.\n",
+        None => text += "\nThere is no allocation whose cost is known.\n",
         Some(cost) => {
             let better = sizing.spread.as_ref().map(|spread| &spread.cost);
             text += &costs(set, analysis, cost, better, sizing.outcome.is_schedulable() == Some(true));
@@ -215,7 +215,7 @@ fn limit<T>(limit: SizingLimit<T>, show: impl FnOnce(T) -> String) -> String {
 fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     let mut requests = sizing.limits.tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
     if requests.all(|limits| limits.period == SizingLimit::TooMuchWork) {
-        return "  not tried: it would take too long with so many tasks on so many chips\n".into();
+        return "  not tried: it would take too long with this number of tasks and chips\n".into();
     }
     let row = |task: TaskId, kind: &str, request: Request, limits: RequestLimits| {
         let more = |more: i64| if more > 0 { format!("+{more}") } else { more.to_string() };

@@ -101,9 +101,9 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize, use_of: FigureUs
         let rows = stroke.rows.start..stroke.rows.end + 1;
         path(points(rows).map(|point| layout.plot.at(point.x, point.y)))
     };
-    let path: String = own.iter().map(along).collect();
-    if !path.is_empty() {
-        line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);
+    let drawn: String = own.iter().map(along).collect();
+    if !drawn.is_empty() {
+        line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &drawn);
     }
     use_of.group(svg, "turns", None, |svg| {
         for (stroke, share) in shared.iter().filter_map(|stroke| Some((stroke, stroke.share?))) {

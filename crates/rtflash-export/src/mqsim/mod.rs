@@ -179,10 +179,10 @@ fn notes(set: &TaskSet) -> Vec<String> {
         "A write that meets a page which collection is moving is lost in MQSim: a few writes may never be served."
             .into(),
         "Collection moves pages over the bus; rtflash's copies stay within a chip.".into(),
-        "A request reads and writes pages of its own: reads are of pages that nobody has written.".into(),
+        "A request reads and writes pages of its own: reads are of pages that no request has written.".into(),
     ];
     if !set.device().chips().is_multiple_of(set.device().chips_per_channel()) {
-        notes.push("The last channel has as many chips as the others there; nobody uses them.".into());
+        notes.push("The last channel has as many chips as the others there; the added chips stay unused.".into());
     }
     if !set.jobs().is_empty() {
         notes.push("Jobs that are not real-time are left out.".into());

@@ -153,7 +153,7 @@ impl SchedulerSettings {
         match self {
             SchedulerSettings::None => "requests in order of arrival",
             SchedulerSettings::K2(K2Settings { split: None, .. }) => {
-                "real-time levels before the rest, and so many commands inside at most"
+                "real-time levels before the rest, with at most a fixed number of commands in flight"
             }
             SchedulerSettings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => {
                 "k2-split that knows when real-time requests may come, and cuts to end before"

@@ -539,7 +539,7 @@ fn files_of_drives_that_cannot_be() {
     let job = r#"{ "name": "r", "op": "read", "size": "4KiB" }"#;
     for (more, says) in [
         (r#", "queues": 0"#, "`queues` is zero"),
-        (r#", "queues": 70000"#, "so many submission queues"),
+        (r#", "queues": 70000"#, "too many submission queues"),
         (r#", "inside": 0"#, "`inside` is zero"),
         (r#", "entries": 0"#, "`entries` is zero"),
         (r#", "fill": 1.5"#, "fill"),

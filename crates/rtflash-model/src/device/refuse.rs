@@ -54,7 +54,7 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
         refuse("wear_gap", "`wear_gap` is zero".into(), "a whole number from 1 up, or none where wear is not levelled");
     }
     if spec.wear_passes.is_some_and(|passes| passes < 2) {
-        refuse("wear_passes", "`wear_passes` is less than 2".into(), "2 or more: one of so many GC jobs levels wear");
+        refuse("wear_passes", "`wear_passes` is less than 2".into(), "2 or more: one of this many GC jobs levels wear");
     }
     if spec.wear_passes.is_some() && spec.wear_gap.is_none() {
         refuse(

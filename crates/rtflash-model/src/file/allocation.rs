@@ -100,7 +100,7 @@ fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Op
     for_each_element(raw, |_| empty = false);
     let missing = match schedulable {
         Slot::Given("false") => Some("this is the record of an allocation that failed: it holds none"),
-        Slot::Given("null") => Some("this is the record of an allocation that nobody could tell: it holds none"),
+        Slot::Given("null") => Some("this is the record of an undecided allocation: it holds none"),
         _ => None,
     };
     if let Some(problem) = missing.filter(|_| empty && !set.tasks().is_empty()) {

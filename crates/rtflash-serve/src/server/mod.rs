@@ -145,7 +145,7 @@ pub fn serve(
         };
         let clock = DriveClock::new(drive, pace, asked).run(&is_over);
         desk.close();
-        acceptor.join().map_err(|_| io::Error::other("nobody listens any more"))?;
+        acceptor.join().map_err(|_| io::Error::other("the thread that accepts connections has failed"))?;
         Ok(Served {
             run: clock.run,
             clients: desk.clients.load(Ordering::SeqCst) as u64,

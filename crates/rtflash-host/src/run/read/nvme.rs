@@ -49,7 +49,7 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
     let ends_within =
         fields.or("ends_within", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     if queues.is_some_and(|queues| queues > MAX_QUEUES) {
-        let problem = "so many submission queues";
+        let problem = "too many submission queues";
         reader.refuse(raw, &place.key("queues"), problem, format!("at most {MAX_QUEUES}"));
     }
     match Nvme::new(&flash?, fill, read?, write?) {

@@ -22,7 +22,7 @@ fn allocations() {
         ("{}", vec![("{}", "", "missing field `clusters`")]),
         ("{\"clusters\": {}}", vec![("{}", "clusters", "`clusters` is an object")]),
         ("{\"schedulable\": false, \"clusters\": []}", vec![("[]", "clusters", "an allocation that failed")]),
-        ("{\"schedulable\": null, \"clusters\": []}", vec![("[]", "clusters", "that nobody could tell")]),
+        ("{\"schedulable\": null, \"clusters\": []}", vec![("[]", "clusters", "an undecided allocation")]),
         (
             "{\"clusters\": []}",
             vec![("[]", "clusters", "tasks `camera`, `map`, `c`, `d` and `e`, … (2 more) are in no cluster")],
