@@ -8,6 +8,7 @@ mod idle;
 mod into;
 mod known;
 mod path;
+mod removal;
 mod servers;
 mod streams;
 #[cfg(test)]
@@ -22,7 +23,6 @@ use rtflash_model::{
 use allowance::most_taken;
 use alone::alone;
 use extended::ExtendedCluster;
-use idle::longest;
 pub use into::admit_into;
 use known::KnownNeighbours;
 pub use path::{CollectionStage, ExtraPasses};
@@ -30,6 +30,7 @@ use rtflash_analysis::certified::ChannelContention;
 use rtflash_analysis::{DemandTest, Work};
 
 use path::{TermsPath, idle_by};
+pub use removal::Removals;
 pub use servers::{LeftOutServers, servers_left_out};
 pub use streams::{StreamRefusal, served_streams};
 
@@ -234,10 +235,7 @@ fn changed<'a>(
     None
 }
 
-/// From a task's last request on, the time after which nothing of it is left that anybody's test
-/// counts, at most: its cluster, and those on its channels, have then been idle since it was over.
-/// An admission may leave it out from then on. `None` where that is not known, because of a server,
-/// or where a cluster is not sure to be in time without it.
+/// How soon after its last request one task of what runs may be left out ([`Removals::within`]).
 pub fn removable_within(
     set: &TaskSet,
     running: &RunningDevice,
@@ -245,26 +243,7 @@ pub fn removable_within(
     granted: Reliance,
     work: &Work,
 ) -> Option<Span> {
-    let position = running.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
-    let of = set.tasks().get(task)?;
-    let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
-    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
-    // To (T) it is the same what others have asked for.
-    let near = if granted == Reliance::Nothing { vec![position] } else { contention.beside_on_channels(position) };
-    let idle = |at: usize| longest_idle(&contention, at, &running.certificates[at], work);
-    let own = idle(position)?;
-    // Passes of its pages are over when its cluster has been idle; then all are idle once more.
-    let settled = own.checked_add(longest(near.iter().map(|&at| idle(at)))?)?;
-    // What serves jobs alone may get tasks, and is never known to be idle.
-    if granted != Reliance::Nothing && !contention.serving_on_channels(position).is_empty() {
-        return None;
-    }
-    let mut clusters = running.clusters.clone();
-    clusters[position].tasks.retain(|&other| other != task);
-    let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);
-    let still = near.iter().filter(|&&at| !clusters[at].tasks.is_empty());
-    let mut still = still.map(|&at| without.holds_as_stated(at, &running.certificates[at]));
-    still.all(|holds| holds).then_some(due.checked_add(settled)?)
+    Removals::new(set, running, granted, work).within(task)
 }
 
 /// The time within which all of a cluster's processors are idle, from any instant on; `None` with a

@@ -2,7 +2,7 @@
 //! part of the rules that is there for a few of them.
 
 use rtflash_alloc::admission::{
-    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, admit, removable_within,
+    AddedHow, AdmissionRefusal, Admitted, Decision, Removals, RunningDevice, StreamRefusal, admit, removable_within,
     served_streams,
 };
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
@@ -446,6 +446,29 @@ fn a_task_is_left_out_after_two_idle_times() {
     let running = chip_each(&set, granted, &[&[0, 1], &[2]], &[quiet, quiet]);
     let within = removable_within(&set, &running, TaskId(1), granted, &Work::new()).expect("it may end");
     assert!(within >= ns(4_000 + 2 * 40 * 15), "{within:?}");
+}
+
+/// What each cluster takes to be idle is found once for all of its tasks.
+#[test]
+fn nothing_is_tested_again_for_another_task() {
+    let device = Device::new(small(4, 2, [10, 20, 40, 5])).expect("a device");
+    let tasks: Vec<Task> = (0..40).map(|number| reads(&format!("t{number}"), 1, 40_000)).collect();
+    let set = set_of(device, &tasks);
+    let quiet = Certificate { collection: None, ..stripe(1, 1) };
+    let of = |chip: u32| (10 * chip..10 * chip + 10).collect::<Vec<u32>>();
+    let places = [of(0), of(1), of(2), of(3)];
+    let places: Vec<&[u32]> = places.iter().map(Vec::as_slice).collect();
+    let running = chip_each(&set, Reliance::Neighbours, &places, &[quiet; 4]);
+    let work = Work::new();
+    let removals = Removals::new(&set, &running, Reliance::Neighbours, &work);
+    let first = [0, 20].map(|task| removals.within(TaskId(task)));
+    let after = work.bound(u64::MAX);
+    for task in set.tasks().ids() {
+        let within = removals.within(task);
+        assert_eq!(within, first[usize::from(task.0 >= 20)]);
+        assert_eq!(within, removable_within(&set, &running, task, Reliance::Neighbours, &Work::new()));
+    }
+    assert!(first[0].is_some() && after.left() == u64::MAX, "{first:?}");
 }
 
 /// A server may never be idle: a cluster that has one goes on by its terms. Without jobs nobody has

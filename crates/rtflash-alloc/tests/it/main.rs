@@ -9,6 +9,7 @@ mod baselines;
 mod cases;
 mod common;
 mod extremes;
+mod given_up;
 mod grounds;
 mod necessary;
 mod own_analyses;

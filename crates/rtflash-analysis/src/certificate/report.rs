@@ -248,10 +248,7 @@ fn least_reliances(
         (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
     let clusters = allocation.clusters();
     let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, work);
-    let of = |(position, certificate): (usize, &Certificate)| {
-        let suffices = |&reliance: &Reliance| contention.holds_by(position, certificate, reliance);
-        Reliance::ALL.into_iter().filter(|&reliance| reliance <= granted).find(suffices)
-    };
+    let of = |(position, certificate)| contention.least_reliance(position, certificate);
     Some(certificates.iter().enumerate().map(of).collect())
 }
 

@@ -94,7 +94,7 @@ pub enum ExperimentKind {
     /// The ratio against the number of write-heavy tasks, from none to all
     WriteHeavy,
     /// Pages a second of jobs that are not real-time, run on the simulated device beside sets that
-    /// all algorithms schedule
+    /// all algorithms schedule. `--sets 5 --duration 500ms` is for a quick look
     Bandwidth,
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rtflash_alloc::admission::{Decision, RunningDevice, admit, removable_within, served_streams, servers_left_out};
+use rtflash_alloc::admission::{Decision, Removals, RunningDevice, admit, served_streams, servers_left_out};
 use rtflash_analysis::{Analysis, DemandTest, Work};
-use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
+use rtflash_model::{Certificate, Frame, PartialAllocation, TaskSet, read_partial_allocation};
 use rtflash_wire::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
 };
@@ -116,11 +116,11 @@ fn answered<'a>(
     gone: Vec<String>,
 ) -> AdmitAnswer<'a> {
     let work = Work::new();
-    let runs = |task: TaskId| running.clusters.iter().any(|cluster| cluster.tasks.contains(&task));
-    let removable = |task| RemovableTask::new(set, task, removable_within(set, &running, task, test.rely_on, &work));
-    let removable = set.tasks().ids().filter(|&task| runs(task)).map(removable).collect();
+    let removals = Removals::new(set, &running, test.rely_on, &work);
+    let removable = |task| RemovableTask::new(set, task, removals.within(task));
+    let removable = set.tasks().ids().filter(|&task| removals.runs(task)).map(removable).collect();
     let (mut added, mut refused, mut after) = (Vec::new(), None, running.clone());
-    for task in set.tasks().ids().filter(|&task| !runs(task)) {
+    for task in set.tasks().ids().filter(|&task| !removals.runs(task)) {
         match admit(test, set, &after, task, &work) {
             Decision::Admitted(admitted) => {
                 added.push(AddedTask::new(set, task, &admitted));

@@ -18,6 +18,15 @@ use crate::time::{Span, TIME_LIMIT_NS};
 /// Draws of one set, after which it is given up.
 pub const MAX_DRAWS: u32 = 1_000_000;
 
+/// Tasks of all draws of one set, after which it is given up: about a second.
+const MAX_DRAWN_TASKS: u64 = 10_000_000;
+
+/// Tasks of a set up to which a refused one refuses the whole set.
+const FEW_TASKS: u32 = 100;
+
+/// Draws of one task of a larger set, after which the set is refused.
+const MAX_DRAWS_OF_A_TASK: u32 = 10_000;
+
 /// The longest T of a set: 1000 s, in nanoseconds.
 const LONGEST_PERIOD: f64 = 1e12;
 
@@ -36,6 +45,16 @@ pub enum Refusal {
 
 impl Refusal {
     const ALL: [Refusal; 4] = [Refusal::Share, Refusal::Period, Refusal::Pages, Refusal::Alone];
+
+    /// What would make it rarer.
+    fn advice(self) -> &'static str {
+        match self {
+            Refusal::Share => "ask for less utilization or more tasks",
+            Refusal::Period => "ask for more utilization or fewer tasks",
+            Refusal::Pages => "ask for shorter periods or fewer pages",
+            Refusal::Alone => "ask for less utilization, more tasks or a device with more chips",
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -49,7 +68,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A set was given up: there is none, or it was not found in [`MAX_DRAWS`] draws.
+/// A set was given up: there is none, or it was not found in [`MAX_DRAWS`] draws, or fewer of many
+/// tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exhausted {
     /// The total utilization asked for.
@@ -91,12 +111,9 @@ impl fmt::Display for Exhausted {
         write!(
             f,
             "no set found: {draws} draws of {tasks} with utilization {utilization} (generator {generator}, \
-             index {index}, seed {seed}) were refused, mostly because {mostly}"
+             index {index}, seed {seed}) were refused, mostly because {mostly}; "
         )?;
-        if *by_fixed_sum {
-            f.write_str("; the generator randfixedsum draws such sets")?;
-        }
-        Ok(())
+        f.write_str(if *by_fixed_sum { "the generator randfixedsum draws such sets" } else { mostly.advice() })
     }
 }
 
@@ -111,7 +128,8 @@ impl SetOptions {
     /// due at the end of their period.
     ///
     /// # Errors
-    /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws.
+    /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws, or fewer of
+    /// many tasks.
     pub fn draw(
         &self,
         utilization: Utilization,
@@ -119,7 +137,7 @@ impl SetOptions {
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<TaskSet, Exhausted> {
         /// Draws of the other generator.
-        const SOON: u32 = 10_000;
+        const SOON: u32 = 1_000;
         self.draw_at_most(MAX_DRAWS, utilization, index, &fits_alone).map_err(|exhausted| {
             let spec = SetSpec { generator: Generator::RandFixedSum, ..*self.spec() };
             let other = SetOptions::new(spec).ok().filter(|_| self.spec().generator == Generator::UUniFastDiscard);
@@ -148,20 +166,22 @@ impl SetOptions {
             mostly,
             by_fixed_sum: false,
         };
-        let Some(shares) = ShareProposal::new(generator, n, utilization) else {
+        let Some(mut shares) = ShareProposal::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
         };
         let mut stream = Stream::new(self.key(utilization, index));
         let mut utilizations = vec![0.0; n as usize];
         let mut tasks = Vec::new();
         let mut refused = [0u32; Refusal::ALL.len()];
-        for _ in 0..limit {
+        let (mut draws, mut left) = (0, MAX_DRAWN_TASKS);
+        while draws < limit && left > 0 {
+            (draws, left) = (draws + 1, left.saturating_sub(n.into()));
             let refusal = if shares.propose(&mut stream, &mut utilizations) {
                 // Named only now: the shares are what is refused most.
                 if tasks.is_empty() {
                     tasks = unfinished_tasks(n);
                 }
-                match self.fill(&mut stream, &utilizations, &mut tasks, &fits_alone) {
+                match self.fill(&mut stream, &utilizations, &mut tasks, &mut left, &fits_alone) {
                     Ok(()) => {
                         accesses.give(&mut tasks, || self.access_key(utilization, index));
                         if let Some(deadlines) = deadlines {
@@ -170,7 +190,12 @@ impl SetOptions {
                         // Names differ and costs are bounded, so the set is valid.
                         return Ok(TaskSet::of_known_tasks(device, tasks));
                     }
-                    Err(refusal) => refusal,
+                    Err(refusal) => {
+                        if n > FEW_TASKS {
+                            shares = shares.of_at_least(self.least_utilization(), n);
+                        }
+                        refusal
+                    }
                 }
             } else {
                 Refusal::Share
@@ -178,41 +203,74 @@ impl SetOptions {
             refused[refusal as usize] += 1;
         }
         let commonest = Refusal::ALL.into_iter().max_by_key(|&refusal| refused[refusal as usize]);
-        Err(exhausted(limit, commonest.unwrap_or(Refusal::Share)))
+        Err(exhausted(draws, commonest.unwrap_or(Refusal::Share)))
     }
 
-    /// Gives every task its requests, up to the first that is refused.
+    /// Gives every task its requests, up to the first that is refused. Among many tasks one that is
+    /// refused is drawn again by itself.
     fn fill(
         &self,
         stream: &mut Stream,
         utilizations: &[f64],
         tasks: &mut [Task],
+        left: &mut u64,
+        fits_alone: impl Fn(&Device, &Task) -> bool,
+    ) -> Result<(), Refusal> {
+        let most = if self.spec().tasks > FEW_TASKS { MAX_DRAWS_OF_A_TASK } else { 1 };
+        for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
+            let mut draw = || {
+                *left = left.saturating_sub(1);
+                self.fill_task(stream, (position, utilization), task, &fits_alone)
+            };
+            let mut drawn = draw();
+            for _ in 1..most {
+                drawn = drawn.or_else(|_| draw());
+            }
+            drawn?;
+        }
+        Ok(())
+    }
+
+    /// Gives one task its requests.
+    fn fill_task(
+        &self,
+        stream: &mut Stream,
+        (position, utilization): (u32, f64),
+        task: &mut Task,
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<(), Refusal> {
         let &SetSpec { ref device, generator, page_costs, periods, pages, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
-        for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
-            let OfRequests { read, write } = self.parts(stream, position, utilization);
-            let read_period = |period: u64| match generator {
-                // As many pages as a write of this utilization has.
-                Generator::HeavyWriters => {
-                    whole(float(period) * float(page_costs.read.as_ns()) / float(page_costs.write.as_ns()))
-                }
-                Generator::UUniFast
-                | Generator::UUniFastDiscard
-                | Generator::RandFixedSum
-                | Generator::IntegerShares => period,
-            };
-            let read =
-                read.map(|part| request(read_period(periods.draw(stream)), pages, part, page_costs.read, read_bound));
-            task.read = read.transpose()?;
-            let write = write.map(|part| request(periods.draw(stream), pages, part, page_costs.write, write_bound));
-            task.write = write.transpose()?;
-            if !fits_alone(device, task) {
-                return Err(Refusal::Alone);
+        let OfRequests { read, write } = self.parts(stream, position, utilization);
+        let read_period = |period: u64| match generator {
+            // As many pages as a write of this utilization has.
+            Generator::HeavyWriters => {
+                whole(float(period) * float(page_costs.read.as_ns()) / float(page_costs.write.as_ns()))
             }
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum | Generator::IntegerShares => {
+                period
+            }
+        };
+        let read =
+            read.map(|part| request(read_period(periods.draw(stream)), pages, part, page_costs.read, read_bound));
+        task.read = read.transpose()?;
+        let write = write.map(|part| request(periods.draw(stream), pages, part, page_costs.write, write_bound));
+        task.write = write.transpose()?;
+        if fits_alone(device, task) { Ok(()) } else { Err(Refusal::Alone) }
+    }
+
+    /// U_i from which on no request of a task need have too long a period.
+    fn least_utilization(&self) -> f64 {
+        let &SetSpec { page_costs, pages, writes, .. } = self.spec();
+        let fewest = float(pages.map_or(1, |range| range.nearest(1)));
+        let [read, write] =
+            [page_costs.read, page_costs.write].map(|cost| fewest * float(cost.as_ns()) / LONGEST_PERIOD);
+        let of = |request: f64, part: f64| if part > 0.0 { request / part } else { 0.0 };
+        match writes {
+            Writes::Drawn => read + write,
+            Writes::Heavy(_) => 2.0 * read.max(write),
+            Writes::Share(share) => of(read, 1.0 - share.to_f64()).max(of(write, share.to_f64())),
         }
-        Ok(())
     }
 
     /// How a task's utilization is split between its requests; or their own utilizations, if no

@@ -7,7 +7,11 @@
 //! the synthesis of multiprocessor tasksets", WATERS 2010 (RandFixedSum, log-uniform periods); the
 //! thesis, Section 5.1 (periods, pages, the split between reads and writes).
 //!
-//! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
+//! A set is drawn in these steps, and drawn again from the first one where a step refuses it. Among
+//! more than 100 tasks one that step 3 or 4 refuses is drawn again by itself, from step 2. Given
+//! U_1 … U_n its read and write have the distribution of step 2 and 3, on the condition that both
+//! steps accept them, independently of other tasks. Up to 100 tasks the condition holds for whole
+//! sets, U_1 … U_n among them. Without a total both are the same, as tasks are independent then.
 //! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1. Without a
 //!    total (`heavy-writers`), step 2 draws the utilizations of reads and writes.
 //! 2. Each U_i is split between read and write ([`Writes`] says how).

@@ -19,8 +19,7 @@ use crate::task::Request;
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
-/// The largest number of tasks of a generated set. With 10,000 tasks, [`super::MAX_DRAWS`] draws
-/// take up to an hour; with 1,000, minutes.
+/// Tasks that a generated set may have.
 pub const MAX_TASKS: u32 = 10_000;
 
 /// There is no generator of this name.

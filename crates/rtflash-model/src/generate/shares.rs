@@ -26,6 +26,8 @@ pub(super) enum ShareProposal {
         method: Method,
         /// Whether what is drawn is 1 − U_i, and `total` n − U.
         complement: bool,
+        /// What each U_i has beyond what is drawn.
+        least: f64,
     },
     /// No total is divided: tasks get their utilizations with their requests.
     Undivided,
@@ -66,11 +68,11 @@ impl ShareProposal {
             Generator::IntegerShares => Some(ShareProposal::Integers { billionths, total }),
             Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum if billionths > max => None,
             Generator::UUniFastDiscard => {
-                Some(ShareProposal::Slice { total, method: Method::UUniFast, complement: false })
+                Some(ShareProposal::Slice { total, method: Method::UUniFast, complement: false, least: 0.0 })
             }
             Generator::RandFixedSum => {
                 let method = Method::FixedSum(FixedSum::new(tasks, total));
-                Some(ShareProposal::Slice { total, method, complement: false })
+                Some(ShareProposal::Slice { total, method, complement: false, least: 0.0 })
             }
             // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
             // carries the uniform distribution on the one to the uniform distribution on the other.
@@ -78,8 +80,22 @@ impl ShareProposal {
             Generator::UUniFast => {
                 let complement = billionths > max - billionths;
                 let total = if complement { in_units(max - billionths) } else { total };
-                Some(ShareProposal::Slice { total, method: Method::best(tasks, total), complement })
+                Some(ShareProposal::Slice { total, method: Method::best(tasks, total), complement, least: 0.0 })
             }
+        }
+    }
+
+    /// The shares among which none is below `least`. Moved by it in each direction, a slice of a
+    /// smaller total is the part of this one where that is so; elsewhere the proposal stays.
+    pub(super) fn of_at_least(self, least: f64, tasks: u32) -> ShareProposal {
+        match self {
+            ShareProposal::Slice { total, method: Method::UUniFast, complement: false, least: before }
+                if before <= 0.0 && least * f64::from(tasks) < total =>
+            {
+                let total = total - least * f64::from(tasks);
+                ShareProposal::Slice { total, method: Method::UUniFast, complement: false, least }
+            }
+            other => other,
         }
     }
 
@@ -88,7 +104,7 @@ impl ShareProposal {
         match *self {
             ShareProposal::Undivided => true,
             ShareProposal::Integers { billionths, total } => integers(stream, billionths, total, shares),
-            ShareProposal::Slice { total, ref method, complement } => {
+            ShareProposal::Slice { total, ref method, complement, least } => {
                 let kept = match *method {
                     Method::UUniFast => uunifast(stream, total, shares),
                     Method::Independent => independent(stream, total, shares, Stream::unit, |_, _| true),
@@ -107,7 +123,8 @@ impl ShareProposal {
                 if kept && complement {
                     shares.iter_mut().for_each(|share| *share = 1.0 - *share);
                 }
-                kept
+                shares.iter_mut().for_each(|share| *share += least);
+                kept && (least <= 0.0 || shares.iter().all(|&share| share <= 1.0))
             }
         }
     }

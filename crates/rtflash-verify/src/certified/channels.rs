@@ -1,6 +1,7 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -35,8 +36,7 @@ impl Transfers {
 
     /// A line above the number of them.
     pub fn live_above(&self) -> AffineBound {
-        let line = AffineBound::new((1, self.period), 1.into());
-        AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(self.deadline.into()), ..line }
+        AffineBound::each(self.period, self.deadline, 1)
     }
 
     /// Resets of zones that go with them.
@@ -149,9 +149,8 @@ impl Neighbour {
     pub fn passes_above(&self) -> AffineBound {
         let Some(gc) = self.gc else { return AffineBound::level(0) };
         let asked = AffineBound::sum(self.requests.iter().filter(|it| it.writes).map(|it| {
-            let line = AffineBound::new((1, it.period), 1.into());
-            let early = BigRational::from_integer(BigInt::from(gc.deadline) + BigInt::from(it.jitter));
-            it.pages.above(&AffineBound { constant: line.constant + &line.rate * early, ..line }, 1)
+            let early = BigInt::from(gc.deadline) + BigInt::from(it.jitter);
+            it.pages.above(&AffineBound::each(it.period, early, 1), 1)
         }));
         asked.times(&BigRational::new(1.into(), gc.reclaimed.into())).plus(&AffineBound::level(1))
     }
@@ -204,14 +203,14 @@ impl ChannelNeighbours {
         channels.dedup();
         for channel in channels {
             // Chips of each cluster on this channel.
-            let mut chips = vec![0i128; clusters.len()];
+            let mut chips = BTreeMap::new();
             // The last channel may have fewer chips than others.
             let first = channel * device.chips_per_channel();
             let last = first.saturating_add(device.chips_per_channel()).min(device.chips());
             for cluster in (first..last).map(ChipId).filter_map(|chip| allocation.cluster_of_chip(chip)) {
-                chips[cluster] += 1;
+                *chips.entry(cluster).or_insert(0i128) += 1;
             }
-            let own = chips[position];
+            let own = chips[&position];
             let (foreign, channel) = if granted == Reliance::Nothing {
                 // Any chip that there is may ask for the bus.
                 let all = i128::from(last - first);
@@ -279,7 +278,7 @@ fn beside(
     allocation: &Allocation,
     clusters: &[Cluster],
     position: usize,
-    chips: &[i128],
+    chips: &BTreeMap<usize, i128>,
     granted: Reliance,
 ) -> (i128, Channel) {
     let placement = |cluster: usize| allocation.certificate(cluster).map(|certificate| certificate.placement);
@@ -306,9 +305,9 @@ fn beside(
     let in_order = |cluster: usize| !zoned(cluster) || clusters[cluster].tasks.iter().all(|&task| streams(task));
     let known = |cluster: usize| in_order(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
     let bounded = |cluster: usize| counts && !server(cluster) && !joins(cluster) && known(cluster);
-    let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
-    let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
-    let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
+    let others = || chips.keys().copied().filter(|&other| other != position && active(other));
+    let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[&other]).sum();
+    let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[&other]).sum();
     let mut queued = granted == Reliance::Queue && unknown == 0;
     let mut neighbours = vec![];
     for other in others().filter(|&other| bounded(other)) {
@@ -321,9 +320,9 @@ fn beside(
         let failing = if steady { 0 } else { i128::from(set.device().spare_blocks()) };
         let failing = failing * rows.map_or(1, |rows| rows.chips);
         let repeated = if requests.iter().any(|it| it.writes) { failing } else { 0 };
-        neighbours.push(Neighbour { chips: chips[other], requests, repeated, gc: gc.flatten(), rows });
+        neighbours.push(Neighbour { chips: chips[&other], requests, repeated, gc: gc.flatten(), rows });
     }
-    let own = chips[position];
+    let own = chips[&position];
     let ways = own + unknown;
     (unknown + known, Channel { ways, foreign: unknown, rows_wait_elsewhere: false, own, neighbours, queued })
 }

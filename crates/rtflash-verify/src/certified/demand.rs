@@ -60,6 +60,9 @@ impl Processor {
     /// W1, Eq. (45): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
+        if self.neighbours.is_empty() {
+            return Some(0);
+        }
         let own = self.asked(length)?.requests.checked_mul(self.transfer)?;
         sum(self.neighbours.iter().map(|neighbour| neighbour.chips.checked_mul(own.min(self.busy(neighbour, length)?))))
     }

@@ -3,7 +3,6 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::Zero;
 
 use super::lines::AffineBound;
 use super::numbers::ceil;
@@ -14,6 +13,8 @@ use super::zones::ZoneResets;
 /// Lengths, times sequences of them, that are looked at before the test is tried in another way,
 /// and half the steps of the other way before it is given up.
 const LIMIT: u64 = 2_000_000;
+/// Sequences from which on fewer lengths are looked at: each takes longer, and there are more.
+const MANY: u64 = 16;
 
 /// What the lengths show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,13 @@ impl LengthsVerdict {
     /// Nothing to look at.
     pub fn holding() -> LengthsVerdict {
         LengthsVerdict { holds: Some(true), least: None }
+    }
+
+    /// This length has this slack.
+    fn sees(&mut self, length: i128, slack: i128) {
+        if self.least.is_none_or(|(_, least)| slack < least) {
+            self.least = Some((length, slack));
+        }
     }
 
     /// Of several processors together.
@@ -57,20 +65,19 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
         Last::At(last) => i128::try_from(last).ok(),
     };
     let mut lengths = Growth::new(processor, from);
-    for _ in 0..limit / lengths.sequences.len() as u64 {
+    let sequences = lengths.sequences.len() as u64;
+    for _ in 0..limit / sequences / (1 + sequences / MANY).pow(2) {
         let length = lengths.next();
         if last.is_some_and(|last| length > last) {
             return LengthsVerdict { holds: Some(true), ..verdict };
         }
         let Some(slack) = processor.slack(length) else { return verdict };
-        if verdict.least.is_none_or(|(_, least)| slack < least) {
-            verdict.least = Some((length, slack));
-        }
+        verdict.sees(length, slack);
         if slack < 0 {
             return LengthsVerdict { holds: Some(false), ..verdict };
         }
     }
-    verdict.holds = last.and_then(|last| by_segments(processor, last, 2 * limit));
+    verdict.holds = last.and_then(|last| downwards(processor, last, 2 * limit, &mut verdict));
     verdict
 }
 
@@ -92,8 +99,7 @@ fn whole(number: i128) -> BigRational {
 
 /// Above the requests due in an interval: (L − D + J)/T + 1 of them.
 fn due(item: &VerifiedTask) -> AffineBound {
-    let line = AffineBound::new((1, item.period), BigInt::zero());
-    AffineBound { constant: whole(1) - ratio(item.soonest(), item.period), ..line }
+    AffineBound::each(item.period, -item.soonest(), 1)
 }
 
 /// Above their pages.
@@ -115,16 +121,14 @@ fn last_length(processor: &Processor) -> Last {
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
     demand = demand.plus(&resets_above(processor, |resets| resets.cost));
-    demand.constant += whole(processor.always_blocks) + whole(processor.repeats);
+    demand = demand.plus(&AffineBound::level(processor.always_blocks)).plus(&AffineBound::level(processor.repeats));
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
     let mut collected = AffineBound::level(0);
     if let Some(gc) = &processor.gc {
-        let arriving = processor.writers().map(|item| {
-            let line = AffineBound::new((1, item.period), BigInt::zero());
-            let early = whole(1) - ratio(gc.deadline - item.jitter, item.period);
-            item.pages.above(&AffineBound { constant: early, ..line }, 1)
-        });
+        let arriving = processor
+            .writers()
+            .map(|item| item.pages.above(&AffineBound::each(item.period, item.jitter - gc.deadline, 1), 1));
         let passes =
             AffineBound::sum(arriving).plus(&AffineBound::level(gc.reclaimed - 1)).times(&ratio(1, gc.reclaimed));
         demand = demand.plus(&passes.times(&whole(gc.cost)));
@@ -191,9 +195,8 @@ fn requests_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBoun
 /// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
 /// where it never is, Eq. (13).
 fn last_below(processor: &Processor, line: &AffineBound) -> Option<BigInt> {
-    let left = ratio(1000 - processor.server, 1000) - &line.rate;
     let longest = BigInt::from(processor.deadlines().max().expect("a processor that is tested has requests"));
-    (left > BigRational::zero()).then(|| longest.max((&line.constant / left).ceil().to_integer()))
+    Some(longest.max(line.last_above(1000 - processor.server)?))
 }
 
 /// The lengths at which dbf'' can grow, ascending.
@@ -245,30 +248,35 @@ impl Growth {
     }
 }
 
-/// QPA in the segments between relative deadlines, in which blocking is constant: Eq. (16),
-/// Lemma 5.
-fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
+/// QPA from the longest length downwards: Eq. (16), Lemma 5. Demand grows with the length and
+/// blocking falls. So where an interval of length x has time for what blocks there and for the
+/// demand of a longer one, all from the one to the other are long enough.
+fn downwards(processor: &Processor, last: i128, limit: u64, verdict: &mut LengthsVerdict) -> Option<bool> {
     let mut deadlines: Vec<i128> = processor.deadlines().collect();
     deadlines.sort_unstable();
-    deadlines.dedup();
-    let mut steps = 0;
-    for (position, &from) in deadlines.iter().enumerate() {
-        let mut length = deadlines.get(position + 1).map_or(last, |next| next - 1);
-        let blocking = processor.blocking(from);
-        while length >= from {
-            steps += 1;
-            if steps > limit {
-                return None;
-            }
-            let taken = processor.demand(length)?.total()?.checked_add(blocking)?;
-            let needed = ceil(taken.checked_mul(1000)?, 1000 - processor.server);
-            if needed > length {
-                return Some(false);
-            }
-            length = needed.min(length - 1);
+    let mut length = last;
+    for _ in 0..limit {
+        if length < deadlines[0] {
+            return Some(true);
         }
+        let demand = processor.demand(length)?.total()?;
+        let needed = |blocked_at: i128| {
+            let taken = demand.checked_add(processor.blocking(blocked_at))?.checked_mul(1000)?;
+            Some(ceil(taken, 1000 - processor.server))
+        };
+        let mut x = needed(length)?;
+        if x > length {
+            verdict.sees(length, processor.slack(length)?);
+            return Some(false);
+        }
+        // Blocking stays up to the next relative deadline.
+        while needed(x)? > x {
+            let next = deadlines[deadlines.partition_point(|&deadline| deadline <= x)];
+            x = needed(x)?.min(next);
+        }
+        length = x.min(length) - 1;
     }
-    Some(true)
+    None
 }
 
 #[cfg(test)]
@@ -313,8 +321,7 @@ mod tests {
         let lines = lines_above(processor);
         let demand = processor.demand(length).unwrap();
         let own = demand.reads + demand.writes + demand.gc + processor.always_blocks + processor.repeats;
-        let below =
-            |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
+        let below = |waiting: i128, line: &AffineBound| line.is_above(own + waiting, length);
         let behind = processor.waiting_behind(length).unwrap();
         let waits = behind.unwrap_or_else(|| processor.waiting_one_by_one(length).unwrap());
         assert!(below(waits, &lines[0]), "{length}: {waits} {processor:?}");
@@ -367,6 +374,37 @@ mod tests {
         stretch([always_blocks, repeats, preempts, transfer, command], by);
         processor.register.iter_mut().for_each(|register| register.stretch(by));
         processor
+    }
+
+    /// Each look is at every request; looks are as few with many of them.
+    #[test]
+    fn many_requests_take_no_more_looks() {
+        for count in [100, 200, 400, 800] {
+            let task = |number: i128| {
+                let period = 1_000_000 + 997 * number;
+                let cost = 900_000 / count;
+                demand_task(number % 2 == 0, [period, period, 0], cost, PagesInARow::each(1))
+            };
+            let processor = Processor {
+                tasks: (0..count).map(task).collect(),
+                gc: None,
+                server: 0,
+                always_blocks: 0,
+                repeats: 0,
+                preempts: 0,
+                superblock: false,
+                register: None,
+                transfer: 1,
+                command: 0,
+                neighbours: vec![],
+                queue: None,
+                told: None,
+            };
+            let Last::At(last) = last_length(&processor) else { panic!("nine tenths of all there is") };
+            let mut seen = LengthsVerdict { holds: None, least: None };
+            let last = i128::try_from(last).unwrap();
+            assert_eq!(downwards(&processor, last, 100, &mut seen), Some(true), "{count}");
+        }
     }
 
     /// A second page register of a chip that has these to do.
@@ -490,9 +528,10 @@ mod tests {
             let truth = plainly(&processor, from, last + 300);
             let verdict = decide(&processor);
             assert_eq!(verdict.holds, Some(truth), "{processor:?}");
-            assert_eq!(by_segments(&processor, last, LIMIT), Some(truth), "{processor:?}");
+            let mut seen = LengthsVerdict { holds: None, least: None };
+            assert_eq!(downwards(&processor, last, LIMIT, &mut seen), Some(truth), "{processor:?}");
             assert!(decide_within(&processor, 1).holds.is_none_or(|holds| holds == truth), "{processor:?}");
-            assert_eq!(by_segments(&processor, last, 0), None, "{processor:?}");
+            assert_eq!(downwards(&processor, last, 0, &mut seen), None, "{processor:?}");
             let longest = processor.deadlines().max().unwrap();
             let long = scaled(processor.clone(), 100);
             for _ in 0..6 {

@@ -2,39 +2,68 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::Euclid;
+
+/// Binary places behind the point. Fractions of thousands of periods would have thousands of
+/// digits; a line that is rounded up is a line above, too.
+const PLACES: u32 = 320;
 
 /// rate · L + constant. The lower one of two, in the end, is the lesser.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AffineBound {
-    pub rate: BigRational,
-    pub constant: BigRational,
+    /// In units of 2^−[`PLACES`], as is the constant.
+    rate: BigInt,
+    constant: BigInt,
 }
 
 impl AffineBound {
-    /// With this fraction for the rate.
-    pub fn new((numerator, denominator): (i128, i128), constant: BigInt) -> AffineBound {
-        let rate = BigRational::new(numerator.into(), denominator.into());
-        AffineBound { rate, constant: BigRational::from_integer(constant) }
+    /// A level line.
+    pub fn level(constant: i128) -> AffineBound {
+        AffineBound { rate: 0.into(), constant: BigInt::from(constant) << PLACES }
     }
 
-    pub fn level(constant: i128) -> AffineBound {
-        AffineBound::new((0, 1), constant.into())
+    /// One each `period`, and so much more: (L + `later`)/`period` + `more`.
+    pub fn each(period: i128, later: impl Into<BigInt>, more: i128) -> AffineBound {
+        let (rate, later) = (divided_up(&(BigInt::from(1) << PLACES), &period.into()), later.into());
+        AffineBound { constant: &rate * later + (BigInt::from(more) << PLACES), rate }
     }
 
     pub fn plus(&self, other: &AffineBound) -> AffineBound {
         AffineBound { rate: &self.rate + &other.rate, constant: &self.constant + &other.constant }
     }
 
-    /// The difference. It is a bound where what is taken off is a part of the other line.
+    /// The difference. It is a bound where what is taken off is a part of the other line, but for
+    /// roundings, which [`AffineBound::last_above`] allows for.
     pub fn minus(&self, other: &AffineBound) -> AffineBound {
         AffineBound { rate: &self.rate - &other.rate, constant: &self.constant - &other.constant }
     }
 
     pub fn times(&self, factor: &BigRational) -> AffineBound {
-        AffineBound { rate: &self.rate * factor, constant: &self.constant * factor }
+        let of = |number: &BigInt| divided_up(&(number * factor.numer()), factor.denom());
+        AffineBound { rate: of(&self.rate), constant: of(&self.constant) }
     }
 
     pub fn sum(lines: impl Iterator<Item = AffineBound>) -> AffineBound {
         lines.fold(AffineBound::level(0), |sum, line| sum.plus(&line))
     }
+
+    /// The length beyond which it is below so many thousandths of L; `None` where it never is, or
+    /// by less than 2^−160 L, which is more than all roundings together.
+    pub fn last_above(&self, thousandths: i128) -> Option<BigInt> {
+        let roundings = BigInt::from(1) << (PLACES / 2);
+        let share = (BigInt::from(thousandths) << PLACES).div_euclid(&1000.into());
+        let left = share - &self.rate - &roundings;
+        (left > 0.into()).then(|| divided_up(&(&self.constant + roundings), &left))
+    }
+
+    /// Whether so much is on the line, or below it, at this length.
+    #[cfg(test)]
+    pub fn is_above(&self, much: i128, length: i128) -> bool {
+        BigInt::from(much) << PLACES <= &self.rate * length + &self.constant
+    }
+}
+
+/// ⌈a / b⌉ for b > 0.
+fn divided_up(a: &BigInt, b: &BigInt) -> BigInt {
+    -(-a).div_euclid(b)
 }

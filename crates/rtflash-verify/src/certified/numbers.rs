@@ -42,8 +42,9 @@ impl PagesInARow {
     /// A line above γ(jobs/T) times so much: k n/s + 1 − 1/s is no less than ⌈k n/s⌉.
     pub fn above(self, jobs: &AffineBound, each: i128) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
-        let rest = AffineBound { rate: whole(0), constant: whole(self.chips - 1) };
-        jobs.times(&whole(self.pages)).plus(&rest).times(&(whole(each) / whole(self.chips)))
+        jobs.times(&whole(self.pages))
+            .plus(&AffineBound::level(self.chips - 1))
+            .times(&(whole(each) / whole(self.chips)))
     }
 }
 

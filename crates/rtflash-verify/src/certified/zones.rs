@@ -26,7 +26,6 @@ impl ZoneResets {
     /// γ/P + 1 − 1/P.
     pub fn above(self, pages: &AffineBound, each: i128) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
-        let rest = AffineBound { rate: whole(0), constant: whole(self.block_pages - 1) };
-        pages.plus(&rest).times(&(whole(each) / whole(self.block_pages)))
+        pages.plus(&AffineBound::level(self.block_pages - 1)).times(&(whole(each) / whole(self.block_pages)))
     }
 }

@@ -24,7 +24,7 @@ fn sample(shares: &ShareProposal, tasks: usize, seed: u8) -> Vec<Vec<f64>> {
 }
 
 fn slice(total: f64, method: Method) -> ShareProposal {
-    ShareProposal::Slice { total, method, complement: false }
+    ShareProposal::Slice { total, method, complement: false, least: 0.0 }
 }
 
 fn sorted(sample: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
@@ -136,6 +136,22 @@ fn the_complement_has_the_distribution_of_plain_discarding() {
         assert!(matches!(shares, ShareProposal::Slice { complement: true, .. }));
         let plain = sample(&slice(utilization.to_f64(), Method::UUniFast), usize::from(tasks), 1);
         assert_same(&plain, &sample(&shares, usize::from(tasks), 2), &format!("n = {tasks}, U = {utilization}"));
+    }
+}
+
+#[test]
+fn shares_of_at_least_so_much_have_the_distribution_of_plain_discarding() {
+    for (tasks, total, least) in [(3u8, 1.0, 0.1), (4, 1.4, 0.05), (5, 1.2, 0.02)] {
+        let plain = slice(total, Method::UUniFast);
+        let moved = plain.clone().of_at_least(least, tasks.into());
+        assert_ne!(plain, moved);
+        let (mut stream, mut one, mut discarded) = (Stream::new([1; 32]), vec![0.0; usize::from(tasks)], Vec::new());
+        while discarded.len() < DRAWS {
+            if plain.propose(&mut stream, &mut one) && one.iter().all(|&share| share >= least) {
+                discarded.push(one.clone());
+            }
+        }
+        assert_same(&discarded, &sample(&moved, usize::from(tasks), 2), &format!("n = {tasks}, U = {total}"));
     }
 }
 

@@ -179,7 +179,8 @@ fn what_cannot_be_drawn_is_said() {
         error.to_string(),
         "no set found: 1000000 draws of 2 tasks with utilization 0.5 (generator uunifast, index 3, seed 42) were \
          refused, \
-         mostly because a task did not fit on the whole device alone"
+         mostly because a task did not fit on the whole device alone; ask for less utilization, more tasks or a \
+         device with more chips"
     );
     let error = two.draw(at("2.1"), 0, |_, _| true).unwrap_err();
     assert_eq!((error.draws, error.mostly), (0, Refusal::Share));
@@ -197,6 +198,25 @@ fn what_cannot_be_drawn_is_said() {
     for tasks in [1, 2, 100] {
         assert!(options(tasks, Generator::UUniFast).draw(at(&tasks.to_string()), 0, |_, _| true).is_ok());
     }
+}
+
+/// Work is in proportion to the number of tasks, however many of them are refused.
+#[test]
+fn one_refused_task_of_many_is_drawn_again_by_itself() {
+    let options = |tasks| SetOptions::new(SetSpec { tasks, ..spec(Generator::UUniFast, Writes::Drawn) }).unwrap();
+    for (tasks, utilization) in [(1_000, "0.1"), (2_500, "4"), (5_000, "4"), (10_000, "4"), (10_000, "0.1")] {
+        let looks = std::cell::Cell::new(0);
+        let fits_alone = |_: &Device, _: &Task| {
+            looks.set(looks.get() + 1);
+            looks.get() % 5 > 0
+        };
+        let set = options(tasks).draw_at_most(16, at(utilization), 0, fits_alone).expect("soon drawn");
+        assert!(looks.get() < 3 * tasks as usize, "{tasks}: {}", looks.get());
+        let drawn: f64 = achieved(options(tasks).spec(), &set).iter().map(|(read, write)| read + write).sum();
+        assert!((drawn / utilization.parse::<f64>().unwrap() - 1.0).abs() < 1e-6, "{tasks}: {drawn}");
+    }
+    let error = options(1_000).draw(at("0.0001"), 0, |_, _| true).unwrap_err();
+    assert!(error.draws < 20_000 && error.to_string().ends_with("ask for more utilization or fewer tasks"), "{error}");
 }
 
 #[test]
