@@ -368,11 +368,11 @@ mod tests {
 
     #[test]
     fn utilizations_of_nothing_are_refused() {
-        let period = (100_000_000, None);
+        let period = 100_000_000;
         let cost = Span::from_us(50);
-        assert_eq!(request(period, 0.0, cost, 1), Err(Refusal::Period));
-        assert_eq!(request(period, 1e-9, cost, 1), Err(Refusal::Period));
-        assert_eq!(request(period, 1.0, cost, 1 << 60), Err(Refusal::Pages));
-        assert_eq!(request(period, 1.0, cost, u128::MAX), Err(Refusal::Pages));
+        assert_eq!(request(period, None, 0.0, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(period, None, 1e-9, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(period, None, 1.0, cost, 1 << 60), Err(Refusal::Pages));
+        assert_eq!(request(period, None, 1.0, cost, u128::MAX), Err(Refusal::Pages));
     }
 }

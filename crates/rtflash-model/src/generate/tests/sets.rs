@@ -205,10 +205,10 @@ fn what_cannot_be_drawn_is_said() {
 fn one_refused_task_of_many_is_drawn_again_by_itself() {
     let options = |tasks| SetOptions::new(SetSpec { tasks, ..spec(Generator::UUniFast, Writes::Drawn) }).unwrap();
     for (tasks, utilization) in [(1_000, "0.1"), (2_500, "4"), (5_000, "4"), (10_000, "4"), (10_000, "0.1")] {
-        let looks = std::cell::Cell::new(0);
+        let looks = std::cell::Cell::new(0usize);
         let fits_alone = |_: &Device, _: &Task| {
             looks.set(looks.get() + 1);
-            looks.get() % 5 > 0
+            !looks.get().is_multiple_of(5)
         };
         let set = options(tasks).draw_at_most(16, at(utilization), 0, fits_alone).expect("soon drawn");
         assert!(looks.get() < 3 * tasks as usize, "{tasks}: {}", looks.get());
