@@ -236,7 +236,7 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     if fraction.len() > 13 {
         return Err(TimeError::FractionOfNanosecond);
     }
-    let parts = 10u64.pow(fraction.len() as u32);
+    let parts = fraction.bytes().fold(1u64, |parts, _| parts * 10);
     let part = u128::from(scale) * u128::from(decimal(fraction));
     let nanoseconds = part / u128::from(parts);
     if nanoseconds * u128::from(parts) != part {

@@ -3,7 +3,7 @@
 //!
 //! - [`Export`]: what a client sees of a task.
 //! - [`Drive`]: the device in simulated time, with a shaper for each task: it holds what comes
-//! early and cuts what is too large, so that no guarantee depends on what a client does.
+//!   early and cuts what is too large, so that no guarantee depends on what a client does.
 //! - [`serve`]: clients on a socket, the drive at the pace of the clock, data in a file.
 //!
 //! docs/serve.md has what it promises.
