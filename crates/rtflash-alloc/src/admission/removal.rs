@@ -9,7 +9,7 @@ use rtflash_model::{Placement, Reliance, Span, TaskId, TaskSet};
 use super::idle::longest;
 use super::{RunningDevice, longest_idle};
 
-/// What runs, and how soon after its last request each of its tasks may be left out.
+/// A running device, asked how soon after its last request each task can be left out.
 #[derive(Debug)]
 pub struct Removals<'a> {
     set: &'a TaskSet,
@@ -57,7 +57,7 @@ impl<'a> Removals<'a> {
         let own = self.idle(position)?;
         // Passes of its pages are over when its cluster has been idle; then all are idle once more.
         let settled = own.checked_add(longest(near.iter().map(|&at| self.idle(at)))?)?;
-        // What serves jobs alone may get tasks, and is never known to be idle.
+        // A cluster that serves only jobs can get tasks, and the analysis never knows it idle.
         if !alone && !self.contention.serving_on_channels(position).is_empty() {
             return None;
         }

@@ -23,7 +23,7 @@ pub(super) struct Smallest<H> {
     pub held: H,
 }
 
-/// What a partition takes: all its chips, and what [`Sizes::cost`] adds up to.
+/// The price of a partition: all its chips, and the sum of [`Sizes::cost`].
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct PartitionPrice {
     pub chips: u32,
@@ -83,8 +83,8 @@ pub(super) trait Sizes {
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
-    /// Of these groups those that a task is tried in as they are, in this order. `alone` is its
-    /// own smallest cluster.
+    /// The groups in which the search tries a task as they are, in this order. `alone` is the
+    /// task's own smallest cluster.
     fn joinable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
         tried.extend(0..groups);
     }

@@ -448,7 +448,7 @@ fn a_task_is_left_out_after_two_idle_times() {
     assert!(within >= ns(4_000 + 2 * 40 * 15), "{within:?}");
 }
 
-/// What each cluster takes to be idle is found once for all of its tasks.
+/// The time until a cluster is idle is found once for all of its tasks.
 #[test]
 fn nothing_is_tested_again_for_another_task() {
     let device = Device::new(small(4, 2, [10, 20, 40, 5])).expect("a device");

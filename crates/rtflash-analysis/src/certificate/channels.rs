@@ -55,7 +55,7 @@ pub struct ChannelContention<'a> {
     /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<ChosenGc>>>,
-    /// What a search leaves out of the tests; `None` for a guarantee.
+    /// The term that a search leaves out of the tests; `None` for a guarantee.
     left_out: Option<Term>,
     /// Of each cluster.
     alone: Vec<AloneProcessor>,
@@ -67,7 +67,7 @@ pub struct ChannelContention<'a> {
     reserves: bool,
     /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
-    /// What trials of a search have found so far; `None` if certificates are made.
+    /// Answers of a search's trials so far; `None` if certificates are made.
     trials: Option<KnownTrial<'a>>,
 }
 
@@ -106,8 +106,8 @@ impl<'a> ChannelContention<'a> {
         }
     }
 
-    /// With a term left out of the tests. What is accepted so is not guaranteed: this is for
-    /// searches that show what the term is for.
+    /// The contention with a term left out of the tests. It guarantees nothing: searches use it to
+    /// show that the term is needed.
     #[must_use]
     pub fn leaving_out(self, term: Option<Term>) -> ChannelContention<'a> {
         let alone = vec![OnceCell::new(); self.clusters.len()];

@@ -12,7 +12,7 @@ use crate::gc::ChosenGc;
 use crate::time::ns;
 use crate::work::Work;
 
-/// What a demand test has.
+/// The invariant of demand tests, for `expect`.
 pub const ONE_PLACEMENT: &str = "a demand test has at least one placement";
 
 /// An allocation of any origin with a certificate for each cluster: those that it has are kept as

@@ -106,7 +106,7 @@ pub struct Processor {
     pub(crate) chips: u64,
     /// Where copies go over the bus.
     rows: Option<Rows>,
-    /// What a search leaves out.
+    /// The term that a search leaves out.
     left_out: Option<Term>,
 }
 

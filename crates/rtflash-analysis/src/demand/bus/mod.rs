@@ -1,5 +1,5 @@
-//! What the pages of a processor wait for the bus within an interval, beyond what each of them is
-//! charged: the device-level test (docs/analysis.md, Sections 6, 6.1, 6.3, 13 and 14).
+//! The wait of a processor's pages for the bus within an interval, beyond the charge of each page:
+//! the device-level test (docs/analysis.md, Sections 6, 6.1, 6.3, 13 and 14).
 //!
 //! A bound is a file, which begins with what it assumes:
 //! - [`w1`]: neighbours make few transfers. It is the bound of (T').
@@ -63,7 +63,7 @@ pub(crate) struct Waiter<'p> {
     pub(crate) server: bool,
 }
 
-/// What a processor does within an interval.
+/// The activity of a processor within an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Activity {
     /// L.

@@ -1,4 +1,4 @@
-//! What another chip j of the channel does within an interval: N_j, G_j, P_j, S_j and V_j.
+//! The activity of another chip j of the channel within an interval: N_j, G_j, P_j, S_j and V_j.
 //!
 //! 1. Its cluster has no server, and its load is known.
 //! 2. What it does belongs to jobs that are live: released before the interval's end, and due after
