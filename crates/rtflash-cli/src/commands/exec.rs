@@ -10,14 +10,14 @@ use rtflash_analysis::Analysis;
 use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
-use rtflash_plan::{Options, PlanError};
+use rtflash_plan::{Options, Plan, PlanError, Promise};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
 use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, needs_certificates, no_faults, worst_waits};
+use super::exec_options::{disobeys, exec_options, no_faults, without_effect, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -151,17 +151,26 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
 }
 
 /// The streams of jobs of which none completes though some wait.
-fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
+fn unserved(jobs: &[JobsLine<'_>], plan: &Plan, end: Instant) -> Option<String> {
     let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
     let waiting: u64 = idle().map(|line| line.pending).sum();
     let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
     (!streams.is_empty()).then(|| {
         let noun = if waiting == 1 { "request waits" } else { "requests wait" };
-        format!(
-            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
-            names(streams.into_iter(), NAMES)
-        )
+        let streams = names(streams.into_iter(), NAMES);
+        if has_server(plan) {
+            return format!("of the aperiodic requests of {streams} none completes within {end}: {waiting} {noun}");
+        }
+        format!("aperiodic requests of {streams} get nothing: {waiting} {noun}, and none completes")
     })
+}
+
+/// Whether certificates leave jobs that are not real-time a share; without them what is left is theirs.
+fn has_server(plan: &Plan) -> bool {
+    match plan.promise() {
+        Promise::Utilization => true,
+        Promise::Certified(by) => by.iter().any(|by| by.certificate.server_thousandths > 0),
+    }
 }
 
 /// Streams that are named.
@@ -294,7 +303,7 @@ impl ExecPlan {
         }
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = needs_certificates(kind.promises(), options) {
+        if let Some(complaint) = without_effect(kind.promises(), set.device(), options) {
             return SetAnswer::wrong(&complaint);
         }
         if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
@@ -332,7 +341,11 @@ impl ExecPlan {
             ..asked.ended(analysis, prediction, *stopped).with(set, plan, findings, report)
         };
         let judged = stopped.and_then(|at| self.wanted.judged_until(at));
-        let notes = unserved(&answer.jobs).into_iter().chain(suspends_nothing(set, allocation)).chain(judged).collect();
+        let notes = unserved(&answer.jobs, plan, stopped.unwrap_or(options.duration))
+            .into_iter()
+            .chain(suspends_nothing(set, allocation))
+            .chain(judged)
+            .collect();
         let answer = ExecAnswer { notes, ..answer };
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
@@ -366,7 +379,7 @@ impl ExecPlan {
         let executed = if let Some(file) = &mut checkpoint {
             execute_kept(self.memory, set, allocation, analysis, options, file, watch)
         } else {
-            let mut keep = |plan: &rtflash_plan::Plan, record: &_| keeper.keep(plan, record);
+            let mut keep = |plan: &Plan, record: &_| keeper.keep(plan, record);
             let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
             execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
         };

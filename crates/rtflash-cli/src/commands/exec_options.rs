@@ -1,7 +1,7 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_model::{Reliance, TaskSet};
-use rtflash_plan::{Arbitration, Options, Placed, Service, Waits};
+use rtflash_model::{Device, Reliance, TaskSet};
+use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Service, Times, Waits};
 use rtflash_wire::Settings;
 
 use super::policies;
@@ -81,12 +81,23 @@ pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
     })
 }
 
-/// The fault of an option that only certificates give a meaning, for a run without them.
-pub fn needs_certificates(promises: bool, options: &Options) -> Option<String> {
+/// The fault of an option that changes nothing in a run with certificates, or in one without.
+pub fn without_effect(promises: bool, device: &Device, options: &Options) -> Option<String> {
     let Placed { backfill, waits, faults } = options.placed;
-    let asked = [("--waits worst", waits == Waits::Worst), ("--no-backfill", !backfill), ("--faults", faults > 0)];
-    let (option, _) = asked.into_iter().find(|&(_, asked)| asked && !promises)?;
-    Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"))
+    let with_certificates = [
+        ("--waits worst", waits == Waits::Worst),
+        ("--no-backfill", !backfill),
+        ("--faults", faults > 0),
+        ("--phases at-erases", options.phases == Phases::AtErases),
+    ];
+    if let Some((option, _)) = with_certificates.into_iter().find(|&(_, asked)| asked && !promises) {
+        return Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"));
+    }
+    if promises && options.dispatch == Dispatch::Parallel {
+        return Some("--dispatch parallel changes runs without certificates alone, which state their own".into());
+    }
+    (options.times != Times::Worst && device.has_single_times())
+        .then(|| "--times changes runs on a device with ranges alone, such as `page_read_min`".into())
 }
 
 /// The fault of stated failures on a device that states none.
