@@ -209,7 +209,7 @@ fn name(refusal: StageRefusal) -> &'static str {
         StageRefusal::Share(_) => "share",
         StageRefusal::Range(_) => "range",
         StageRefusal::Late => "late",
-        StageRefusal::NotAdmitted(_) => "not-admitted",
+        StageRefusal::NotAdmitted(..) => "not-admitted",
         StageRefusal::Overloaded { .. } => "overloaded",
         StageRefusal::Full(_) => "full",
         StageRefusal::NoTimeToCopy(_) => "no-time",

@@ -15,7 +15,7 @@ use std::fmt;
 
 use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet};
 
-use super::admission::{Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
+use super::admission::{AdmissionRefusal, Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
 pub use copy_server::CopyServer;
 pub use parts::MovedParts;
 use rtflash_analysis::Work;
@@ -135,8 +135,8 @@ pub enum StageRefusal {
     Range(TaskId),
     /// It is not in time with the tasks that move, by no certificate that was tried.
     Late,
-    /// An existing cluster does not take this task.
-    NotAdmitted(TaskId),
+    /// An existing cluster does not take this task: why; `None` where the task runs nowhere.
+    NotAdmitted(TaskId, Option<AdmissionRefusal>),
     /// With this task an existing cluster's load is at least this, whatever its certificate.
     Overloaded {
         /// The task.
@@ -171,7 +171,8 @@ impl fmt::Display for StageRefusal {
             StageRefusal::Share(_) => f.write_str("it states no `data_pages`, and would have fewer than it has now"),
             StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
             StageRefusal::Late => f.write_str("no certificate was found by which it is in time"),
-            StageRefusal::NotAdmitted(_) => f.write_str("the cluster that runs does not take it"),
+            StageRefusal::NotAdmitted(_, None) => f.write_str("it runs nowhere"),
+            StageRefusal::NotAdmitted(_, Some(why)) => write!(f, "the cluster that runs does not take it: {why}"),
             StageRefusal::Overloaded { thousandths, .. } => {
                 let (whole, part) = (thousandths / 1_000, thousandths % 1_000);
                 write!(f, "with it the utilization of the cluster that runs is at least {whole}.{part:03}")
@@ -191,7 +192,7 @@ impl StageRefusal {
             StageRefusal::Zones(task)
             | StageRefusal::Share(task)
             | StageRefusal::Range(task)
-            | StageRefusal::NotAdmitted(task)
+            | StageRefusal::NotAdmitted(task, _)
             | StageRefusal::Overloaded { task, .. }
             | StageRefusal::Full(task)
             | StageRefusal::NoTimeToCopy(task)

@@ -1,9 +1,9 @@
 //! The clusters on whose load a step of a stage depends.
 
-use rtflash_model::{ChipId, Cluster, Device, Id, Task, TaskId, TaskSet};
+use rtflash_model::{ChipId, Cluster, ClusterId, Device, Id, Task, TaskId, TaskSet};
 
 use super::parts::StageTasks;
-use crate::admission::RunningDevice;
+use crate::admission::{AdmissionRefusal, RunningDevice};
 
 /// The clusters around some places, and their tasks, with numbers of their own in the same order.
 /// Tests of these places and of those on their channels give the same answers as on the whole
@@ -54,6 +54,16 @@ impl Near {
         };
         let certificates = self.clusters.iter().map(|&at| of.certificates[at]).collect();
         RunningDevice { clusters: self.clusters.iter().map(cluster).collect(), certificates }
+    }
+
+    /// A refusal here, with the cluster that it names as it is numbered on the device.
+    pub(super) fn refusal(&self, of: AdmissionRefusal) -> AdmissionRefusal {
+        match of {
+            AdmissionRefusal::Neighbour(at) => {
+                AdmissionRefusal::Neighbour(ClusterId::from_index(self.clusters[at.index()]))
+            }
+            other => other,
+        }
     }
 
     /// The set of these tasks.

@@ -121,7 +121,7 @@ impl Scene<'_> {
         let mut leaving = Vec::with_capacity(tasks.parts.len());
         for &parts in &tasks.parts {
             let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
-            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task))?;
+            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task, None))?;
             let zones = placement.is_zoned() || self.now.certificates[from].placement.is_zoned();
             let of = &self.set.tasks()[parts.task];
             if zones && (of.data_pages.is_none() || !of.fits_zones()) {
@@ -159,9 +159,12 @@ impl Scene<'_> {
             let near = Near::new(self.set.device(), &tasks.all, &[&running], &[position], Some(parts.moved));
             let set = near.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
             let (before, new, place) = (near.running(&running), near.task(parts.moved), near.place(position));
-            let Decision::Admitted(admitted) = admit_into(&set, &before, new, place, self.options.granted, self.work)
-            else {
-                return Err(StageRefusal::NotAdmitted(parts.task));
+            let admitted = match admit_into(&set, &before, new, place, self.options.granted, self.work) {
+                Decision::Admitted(admitted) => admitted,
+                Decision::Refused(why) => {
+                    let why = why.first().map(|&(_, why)| near.refusal(why));
+                    return Err(StageRefusal::NotAdmitted(parts.task, why));
+                }
             };
             after = after.checked_add(admitted.ready_within).ok_or(StageRefusal::TooLong)?;
             running.clusters[position].tasks.push(parts.moved);
