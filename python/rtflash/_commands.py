@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, overload
 
@@ -77,6 +78,16 @@ def task_sets(source: str | os.PathLike[str]) -> list[TaskSet]:
     return [TaskSet(one, name=name) for one in split(text.encode("utf-8", "surrogateescape"))]
 
 
+@lru_cache(maxsize=64)
+def _kept(*typed: str) -> Question:
+    return Question(list(typed))
+
+
+def _question(typed: list[str]) -> Question:
+    # To parse words takes longer than to allocate. The options of these commands name no file, which might change.
+    return _kept(*typed) if typed[0] in ("alloc", "explain", "size") else Question(typed)
+
+
 def _ask(
     kind: type[A],
     command: list[str],
@@ -92,7 +103,7 @@ def _ask(
             raise TypeError("an executor runs several task sets: give a list of them")
         one = source if isinstance(source, TaskSet) else TaskSet(source)
         beside = None if allocation is None else text_of(allocation)
-        answer = Question(typed).answer(one, beside)
+        answer = _question(typed).answer(one, beside)
         warned(answer.warnings)
         return kind(answer)
     beside_all = None if allocation is None else [text_of(one) for one in allocation]
@@ -100,7 +111,7 @@ def _ask(
     if executor is not None:
         parts: list[Any] = _spread(executor, typed, handfuls)
     else:
-        question = Question(typed)
+        question = _question(typed)
         parts = [question.stream(sets, beside, first) for sets, beside, first in handfuls]
     for part in parts:
         warned(part.warnings())

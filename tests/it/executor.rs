@@ -280,6 +280,32 @@ fn what_cannot_be_run_says_why() {
     }
 }
 
+/// Requests that find the queue full are not taken, real-time ones go on, and the trace says so.
+#[test]
+fn a_stream_that_outgrows_its_server_is_reported() {
+    let of = ["--set", "jobs[0].write_pages=8192", "--analysis", "sound", "--duration", "2s"];
+    let trace = file("outgrown.jsonl", "").display().to_string();
+    let set = "tasksets/case-study.json";
+    let run = rtflash(&[&["exec", set, "--trace", &trace, "--format", "json"], &of[..]].concat());
+    let answer = run.json();
+    assert_eq!((run.status, &answer["verdict"]), (0, &"pass".into()), "{answer}");
+    let all = answer["jobs"][0]["released"].as_u64().expect("a number");
+    let not_taken = answer["jobs"][0]["not_taken"]["jobs"].as_u64().expect("a number");
+    assert_eq!((all, answer["jobs"][0]["pending"].as_u64()), (160, Some(160)));
+    // Half of 2^20 pages wait, without those that the server has begun.
+    assert!((all - not_taken).abs_diff((1 << 19) / 8192) < 20, "{not_taken}");
+    assert!(answer["notes"].to_string().contains("found the queue full, from 887.500ms on"), "{answer}");
+    let check = rtflash(&[&["check", set, "--trace", &trace, "--algorithm", "best-fit"], &of[..]].concat());
+    assert_eq!(check.status, 0, "{}", check.stdout);
+    // A job that is not taken while no other waits has been lost.
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let first = text.lines().find(|line| line.starts_with(r#"{"release":0,"job":"j1#0""#)).expect("a release");
+    let lost = r#"{"release":0,"job":"j1#0","kind":"server","deadline":null,"pages":8192,"cluster":null}"#;
+    std::fs::write(&trace, text.replacen(first, lost, 1)).expect("it is written");
+    let check = rtflash(&[&["check", set, "--trace", &trace, "--algorithm", "best-fit"], &of[..]].concat());
+    assert!(check.status == 1 && check.stdout.contains("releases"), "{}", check.stdout);
+}
+
 #[test]
 fn a_given_allocation_runs_though_the_analysis_rejects_it() {
     let path = file("given.json", r#"{"clusters":[{"chips":[0,1,2,3],"tasks":["t1","t2","t3","t4"]}]}"#);

@@ -298,3 +298,21 @@ fn parts_that_share_pages_need_no_room() {
     assert_eq!(run.status, 0, "{} {}", run.stdout, run.stderr);
     assert_eq!(run.json()["stages"][0]["executed"]["passes"], true, "{}", run.stdout);
 }
+
+/// Where no way is found through many clusters the search ends, and each cluster that is missing
+/// has a reason; one that is too full names the task and the utilization.
+#[test]
+fn a_search_among_many_clusters_ends_with_reasons() {
+    let set = "tasksets/large.json";
+    let old = allocated(set, "migrate-large-old.json", "best-fit");
+    let new = allocated(set, "migrate-large-new.json", "clustering-bfd");
+    let run = rtflash(&["migrate", &old, &new, set, "--format", "json"]);
+    let answer = run.json();
+    let missing = answer["missing"].as_array().expect("clusters");
+    assert!(run.status == 3 && missing.len() > 100, "{} {}", run.status, missing.len());
+    let full: Vec<_> = missing.iter().filter(|of| of["reason"] == "overloaded").collect();
+    let says = |of: &&serde_json::Value| {
+        of["task"].is_string() && of["detail"].as_str().is_some_and(|detail| detail.contains("is at least 1."))
+    };
+    assert!(!full.is_empty() && full.iter().all(says), "{full:?}");
+}

@@ -223,7 +223,7 @@ impl<'a> Checks<'a> {
 
     /// Looks at what is pending when the run ends, and says how much that is.
     fn look_at_pending(&mut self, duration: Instant) -> u64 {
-        let mut pending = 0;
+        let mut pending = self.ledger.untaken();
         for (assumption, has) in
             [(Assumption::Overdue, self.has_real_time), (Assumption::ServerOverdue, self.has_granted)]
         {

@@ -102,7 +102,8 @@ impl Checks<'_> {
             return;
         }
         // From now on it is judged by what it should be, and not by what it is said to be.
-        let release = &self.releases.judge(release, &mut self.gauges);
+        let waits = || self.ledger.has_any(|source| self.plan.sources()[source].kind == Kind::Server);
+        let release = &self.releases.judge(release, waits, &mut self.gauges);
         self.ledger.release(release);
         self.released += 1;
         match release.kind {

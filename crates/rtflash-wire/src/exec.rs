@@ -186,6 +186,9 @@ pub struct JobsLine<'a> {
     pub misses: u64,
     /// Pending jobs that are late.
     pub overdue: u64,
+    /// Pending jobs that found the queue full; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_taken: Option<NotTaken>,
     /// The longest response time; null where no job is complete.
     pub max_response_ns: Option<u64>,
     /// The relative deadline; null for jobs that are not real-time: each has its own, or none.
@@ -196,6 +199,15 @@ pub struct JobsLine<'a> {
     pub p99_ns: Option<u64>,
     /// 999 of 1000 are not longer.
     pub p999_ns: Option<u64>,
+}
+
+/// Jobs of a stream that outgrows its server.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub struct NotTaken {
+    /// How many found the queue full.
+    pub jobs: u64,
+    /// When the first of them came.
+    pub since_ns: u64,
 }
 
 /// Operations that were begun.

@@ -116,7 +116,7 @@ pub struct MissingCluster<'a> {
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
     /// `chip`, `server`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`,
-    /// `full`, `no-time`, `not-settled` or `too-long`.
+    /// `overloaded`, `full`, `no-time`, `not-settled` or `too-long`.
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,
@@ -209,7 +209,8 @@ fn name(refusal: StageRefusal) -> &'static str {
         StageRefusal::Share(_) => "share",
         StageRefusal::Range(_) => "range",
         StageRefusal::Late => "late",
-        StageRefusal::NotAdmitted(_) => "not-admitted",
+        StageRefusal::NotAdmitted(..) => "not-admitted",
+        StageRefusal::Overloaded { .. } => "overloaded",
         StageRefusal::Full(_) => "full",
         StageRefusal::NoTimeToCopy(_) => "no-time",
         StageRefusal::NotSettled(_) => "not-settled",

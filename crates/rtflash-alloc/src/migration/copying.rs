@@ -2,8 +2,9 @@
 
 use rtflash_analysis::Work;
 use rtflash_analysis::certified::{ChannelContention, certify_beside, collects};
-use rtflash_model::{Certificate, ChipId, Cluster, Device, Placement, Reliance, Span, TaskId, TaskSet};
+use rtflash_model::{Certificate, Device, Placement, Reliance, Span, TaskId, TaskSet};
 
+use super::near::beside;
 use super::parts::StageTasks;
 use super::{CopyServer, StageRefusal};
 use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
@@ -226,19 +227,6 @@ impl CopyRoom<'_> {
         };
         made(&together.clusters[to].tasks).or_else(|| made(&running.clusters[to].tasks))
     }
-}
-
-/// Clusters that share a channel with some, these included, and ascending.
-fn beside(device: &Device, clusters: &[Cluster], places: &[usize]) -> Vec<usize> {
-    // Chips ascend: of each channel the first one says it.
-    let channels = |at: usize| {
-        let of = |chips: &[ChipId]| device.channel_of(chips[0].0);
-        clusters[at].chips.chunk_by(|a, b| device.channel_of(a.0) == device.channel_of(b.0)).map(of)
-    };
-    let mut of: Vec<u32> = places.iter().flat_map(|&at| channels(at)).collect();
-    of.sort_unstable();
-    of.dedup();
-    (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.binary_search(&channel).is_ok())).collect()
 }
 
 /// What runs on the channels of some clusters: those that share one with them, and those that share

@@ -1,9 +1,11 @@
 //! From one allocation to another while the device runs: which data move, in which order, at what
 //! pace, for how long, with every deadline kept (docs/migration.md).
 
+mod aside;
 mod copy_server;
 mod copying;
 mod data;
+mod near;
 mod parts;
 mod servers;
 mod stage;
@@ -13,7 +15,7 @@ use std::fmt;
 
 use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet};
 
-use super::admission::{Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
+use super::admission::{AdmissionRefusal, Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
 pub use copy_server::CopyServer;
 pub use parts::MovedParts;
 use rtflash_analysis::Work;
@@ -133,8 +135,15 @@ pub enum StageRefusal {
     Range(TaskId),
     /// It is not in time with the tasks that move, by no certificate that was tried.
     Late,
-    /// An existing cluster does not take this task.
-    NotAdmitted(TaskId),
+    /// An existing cluster does not take this task: why; `None` where the task runs nowhere.
+    NotAdmitted(TaskId, Option<AdmissionRefusal>),
+    /// With this task an existing cluster's load is at least this, whatever its certificate.
+    Overloaded {
+        /// The task.
+        task: TaskId,
+        /// The load, in thousandths.
+        thousandths: u64,
+    },
     /// All of the cluster's rows are taken: a copy server counts as a task of one.
     Full(TaskId),
     /// There is no time left in which this task's pages could be copied.
@@ -162,7 +171,12 @@ impl fmt::Display for StageRefusal {
             StageRefusal::Share(_) => f.write_str("it states no `data_pages`, and would have fewer than it has now"),
             StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
             StageRefusal::Late => f.write_str("no certificate was found by which it is in time"),
-            StageRefusal::NotAdmitted(_) => f.write_str("the cluster that runs does not take it"),
+            StageRefusal::NotAdmitted(_, None) => f.write_str("it runs nowhere"),
+            StageRefusal::NotAdmitted(_, Some(why)) => write!(f, "the cluster that runs does not take it: {why}"),
+            StageRefusal::Overloaded { thousandths, .. } => {
+                let (whole, part) = (thousandths / 1_000, thousandths % 1_000);
+                write!(f, "with it the utilization of the cluster that runs is at least {whole}.{part:03}")
+            }
             StageRefusal::Full(_) => f.write_str("the cluster would be full, without a row for what copies"),
             StageRefusal::NoTimeToCopy(_) => f.write_str("no time is left in which its pages could be copied"),
             StageRefusal::NotSettled(_) => f.write_str("it is not known when nothing is left of it at its old place"),
@@ -178,7 +192,8 @@ impl StageRefusal {
             StageRefusal::Zones(task)
             | StageRefusal::Share(task)
             | StageRefusal::Range(task)
-            | StageRefusal::NotAdmitted(task)
+            | StageRefusal::NotAdmitted(task, _)
+            | StageRefusal::Overloaded { task, .. }
             | StageRefusal::Full(task)
             | StageRefusal::NoTimeToCopy(task)
             | StageRefusal::NotSettled(task) => Some(task),
@@ -257,7 +272,7 @@ fn ways(
         of.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect()
     };
     let mut used = chips(before);
-    let (mut now, mut stages) = (old.clone(), Vec::new());
+    let (mut now, mut stages, mut seen) = (old.clone(), Vec::new(), Vec::new());
     let mut aside = 2 * old.clusters.len();
     loop {
         let missing: Vec<usize> = (0..new.clusters.len()).filter(|&at| !is_made(&now, &new.clusters[at])).collect();
@@ -279,8 +294,11 @@ fn ways(
                 Err(refusal) => refusals.push((ClusterId::from_index(at), refusal)),
             }
         }
-        if made.is_none() && aside > 0 {
+        // From where it has been before, the search would go round.
+        let state = (now.clone(), used.clone());
+        if made.is_none() && aside > 0 && !seen.contains(&state) {
             aside -= 1;
+            seen.push(state);
             let missing: Vec<&Cluster> = missing.iter().map(|&at| &new.clusters[at]).collect();
             made = scene.aside(&missing);
         }

@@ -6,6 +6,7 @@ use rtflash_analysis::Work;
 use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
+use super::near::{Near, NearStage};
 use super::parts::{StageTasks, whole_rows};
 use super::{MigrationOptions, MovedBy, MovedParts, Stage, StageRefusal, TaskMove};
 use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
@@ -68,15 +69,18 @@ impl Scene<'_> {
             // What is too much there has to leave first.
             return Err(StageRefusal::Chip(goal.cluster.chips[0]));
         }
+        if let Some(refusal) = position.and_then(|at| self.overloaded(at, &moving)) {
+            return Err(refusal);
+        }
         // The most pages first: a new cluster's certificate is made with them.
         moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
         let tasks = StageTasks::new(self.set, &moving);
-        let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+        let set = || tasks.set(self.set.device()).ok_or(StageRefusal::TooLong);
         if let Some(position) = position {
             let placement = self.now.certificates[position].placement;
             let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
-            let setting = self.joined(&set, position, &tasks.parts)?;
-            return self.moved(goal, &tasks, set, (setting, &leaving), None);
+            let setting = self.joined(&tasks, position)?;
+            return self.moved(goal, &tasks, set()?, (setting, &leaving), None);
         }
         let mut refusal = StageRefusal::Late;
         let stated = goal.placement.as_slice();
@@ -88,39 +92,12 @@ impl Scene<'_> {
             // A zone is reset before anything is written there.
             let erase = if placement.is_zoned() { None } else { self.erase(&goal.cluster.chips)? };
             let setting = self.fresh(goal, placement, &tasks.parts);
-            match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
+            match self.moved(goal, &tasks, set()?, (setting, &leaving), erase) {
                 Ok(stage) => return Ok(stage),
                 Err(why) => refusal = why,
             }
         }
         Err(refusal)
-    }
-
-    /// A stage that moves a cluster out of the way of one that is missing: to chips that are free
-    /// and that this one does not want, or to a cluster that runs elsewhere. The one with the
-    /// fewest in its way goes first.
-    pub(super) fn aside(&self, missing: &[&Cluster]) -> Option<Stage> {
-        // Chips of a cluster ascend.
-        let wants = |goal: &Cluster, chip: &ChipId| goal.chips.binary_search(chip).is_ok();
-        let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| wants(goal, chip));
-        let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
-        let mut goals: Vec<&Cluster> = missing.to_vec();
-        goals.sort_by_key(|goal| in_the_way(goal));
-        for goal in goals {
-            let is_free = |chip: &ChipId| !self.taken.contains(chip) && !wants(goal, chip);
-            let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();
-            for cluster in self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)) {
-                let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
-                let alone = sizes.map(|size| Cluster { chips: free[..size].to_vec(), tasks: cluster.tasks.clone() });
-                let hosts = self.now.clusters.iter().filter(|host| !blocks(goal, host));
-                let together = hosts.map(|host| with_tasks(host, &cluster.tasks));
-                let stage = |aside: Cluster| self.stage(Goal { cluster: &aside, placement: None }).ok();
-                if let Some(stage) = alone.chain(together).find_map(stage) {
-                    return Some(stage);
-                }
-            }
-        }
-        None
     }
 
     /// How long chips that served tasks are erased.
@@ -144,7 +121,7 @@ impl Scene<'_> {
         let mut leaving = Vec::with_capacity(tasks.parts.len());
         for &parts in &tasks.parts {
             let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
-            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task))?;
+            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task, None))?;
             let zones = placement.is_zoned() || self.now.certificates[from].placement.is_zoned();
             let of = &self.set.tasks()[parts.task];
             if zones && (of.data_pages.is_none() || !of.fits_zones()) {
@@ -176,17 +153,24 @@ impl Scene<'_> {
     }
 
     /// A cluster that runs, the tasks added one behind the other.
-    fn joined(&self, set: &TaskSet, position: usize, parts: &[MovedParts]) -> Result<Setting, StageRefusal> {
+    fn joined(&self, tasks: &StageTasks, position: usize) -> Result<Setting, StageRefusal> {
         let (mut joins, mut running, mut after) = (Vec::new(), self.now.clone(), Span::ZERO);
-        for parts in parts {
-            let Decision::Admitted(admitted) =
-                admit_into(set, &running, parts.moved, position, self.options.granted, self.work)
-            else {
-                return Err(StageRefusal::NotAdmitted(parts.task));
+        for parts in &tasks.parts {
+            let near = Near::new(self.set.device(), &tasks.all, &[&running], &[position], Some(parts.moved));
+            let set = near.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+            let (before, new, place) = (near.running(&running), near.task(parts.moved), near.place(position));
+            let admitted = match admit_into(&set, &before, new, place, self.options.granted, self.work) {
+                Decision::Admitted(admitted) => admitted,
+                Decision::Refused(why) => {
+                    let why = why.first().map(|&(_, why)| near.refusal(why));
+                    return Err(StageRefusal::NotAdmitted(parts.task, why));
+                }
             };
             after = after.checked_add(admitted.ready_within).ok_or(StageRefusal::TooLong)?;
-            running = admitted.running.clone();
-            joins.push(*admitted);
+            running.clusters[position].tasks.push(parts.moved);
+            running.certificates[position] = admitted.running.certificates[place];
+            let cluster = ClusterId::from_index(position);
+            joins.push(Admitted { cluster, running: running.clone(), ..*admitted });
         }
         Ok(Setting { cluster: position, joins, mirrored_after: after, mirrored: running.clone(), together: running })
     }
@@ -253,12 +237,19 @@ impl Scene<'_> {
         // Rule M1: requests that wrote to the old place alone are over.
         let over = self.set.tasks()[parts.task].write.map_or(Span::ZERO, |write| write.deadline());
         let asked_after = begin.checked_add(over).ok_or(StageRefusal::TooLong)?.max(free);
-        let room = self.room(tasks, setting, (parts, from, pages), is_first);
-        let copying = room.fastest()?;
+        let near = self.near(tasks, setting, parts.task, from);
+        let copying = self.room(&near, setting, pages, is_first).fastest()?;
         for running in [&mut setting.mirrored, &mut setting.together] {
-            running.certificates.clone_from(&copying.running.certificates);
+            running.certificates[setting.cluster] = copying.running.certificates[near.places[1]];
         }
         let waits = copying.admitted.as_ref().map_or(Span::ZERO, |admitted| admitted.ready_within);
+        let copied = tasks.copying(self.set.device(), parts.task, copying.server);
+        let (copying_set, [reads, writes]) = copied.ok_or(StageRefusal::TooLong)?;
+        let mut running = setting.mirrored.clone();
+        running.clusters[from].tasks.push(reads);
+        running.clusters[setting.cluster].tasks.push(writes);
+        let cluster = ClusterId::from_index(setting.cluster);
+        let joins = copying.admitted.map(|admitted| Admitted { cluster, running: running.clone(), ..admitted });
         let copying_after = asked_after.checked_add(waits).ok_or(StageRefusal::TooLong)?;
         let within = copying.server.within(pages).and_then(|within| copying_after.checked_add(within));
         let settled = asked_after.checked_add(copying.settled_within).ok_or(StageRefusal::TooLong)?;
@@ -267,35 +258,35 @@ impl Scene<'_> {
             from: ClusterId::from_index(from),
             pages,
             by: MovedBy::Copies(copying.server),
-            joins: copying.admitted,
+            joins,
             copying_after,
             copied_within: within.ok_or(StageRefusal::TooLong)?,
-            copying: copying.running,
-            copying_set: copying.set,
+            copying: running,
+            copying_set,
         };
         Ok((moved, settled))
     }
 
+    /// What runs around the old and the new place of a task.
+    fn near(&self, tasks: &StageTasks, setting: &Setting, task: TaskId, from: usize) -> NearStage {
+        let devices = [&setting.mirrored, &setting.together];
+        NearStage::new(self.set.device(), tasks, devices, task, [from, setting.cluster])
+    }
+
     /// What a task is moved beside, the first one of its stage or another.
-    fn room<'a>(
-        &'a self,
-        tasks: &'a StageTasks,
-        setting: &'a Setting,
-        (parts, from, pages): Leaving,
-        is_first: bool,
-    ) -> CopyRoom<'a> {
+    fn room<'a>(&'a self, near: &'a NearStage, setting: &Setting, pages: u64, is_first: bool) -> CopyRoom<'a> {
         let placement = setting.mirrored.certificates[setting.cluster].placement;
         let destination = match (setting.joins.is_empty(), is_first) {
-            (true, true) => Destination::New(placement, &setting.together),
+            (true, true) => Destination::New(placement, &near.together),
             (true, false) => Destination::Certified,
             (false, _) => Destination::Running,
         };
         CopyRoom {
             device: self.set.device(),
-            tasks,
-            running: &setting.mirrored,
-            task: parts.task,
-            places: [from, setting.cluster],
+            tasks: &near.tasks,
+            running: &near.mirrored,
+            task: near.task,
+            places: near.places,
             destination,
             pages,
             granted: self.options.granted,
@@ -322,8 +313,10 @@ impl Scene<'_> {
     ) -> Result<TaskMove, StageRefusal> {
         let write = self.set.tasks()[parts.task].write.ok_or(StageRefusal::Late)?;
         if is_first && setting.joins.is_empty() {
-            let room = self.room(tasks, setting, (parts, from, pages), is_first);
-            let certificate = room.certified_alone(set, &setting.together).ok_or(StageRefusal::Late)?;
+            let near = self.near(tasks, setting, parts.task, from);
+            let own = near.tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+            let room = self.room(&near, setting, pages, is_first);
+            let certificate = room.certified_alone(&own, &near.together).ok_or(StageRefusal::Late)?;
             for running in [&mut setting.mirrored, &mut setting.together] {
                 running.certificates[setting.cluster] = certificate;
             }
@@ -362,20 +355,16 @@ impl Scene<'_> {
     ) -> Result<(RunningDevice, Span), StageRefusal> {
         let (mut running, mut over) = (together.clone(), switched);
         for &(parts, from, _) in leaving {
-            let within = removable_within(set, &running, parts.task, self.options.granted, self.work);
+            let near = Near::new(self.set.device(), set.tasks().as_slice(), &[&running], &[from], None);
+            let own = near.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+            let (here, task) = (near.running(&running), near.task(parts.task));
+            let within = removable_within(&own, &here, task, self.options.granted, self.work);
             let within = within.ok_or(StageRefusal::NotSettled(parts.task))?;
             over = over.checked_add(within).ok_or(StageRefusal::TooLong)?;
             running.clusters[from].tasks.retain(|&task| task != parts.task);
         }
         Ok((running, over))
     }
-}
-
-/// A cluster that serves more tasks.
-fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
-    let mut tasks = [cluster.tasks.as_slice(), more].concat();
-    tasks.sort_unstable();
-    Cluster { chips: cluster.chips.clone(), tasks }
 }
 
 /// The same with a task's own number for all of it, and without clusters that serve nobody.

@@ -341,11 +341,9 @@ impl ExecPlan {
             ..asked.ended(analysis, prediction, *stopped).with(set, plan, findings, report)
         };
         let judged = stopped.and_then(|at| self.wanted.judged_until(at));
-        let notes = unserved(&answer.jobs, plan, stopped.unwrap_or(options.duration))
-            .into_iter()
-            .chain(suspends_nothing(set, allocation))
-            .chain(judged)
-            .collect();
+        let served = unserved(&answer.jobs, plan, stopped.unwrap_or(options.duration));
+        let served = served.into_iter().chain(answer.outgrown());
+        let notes = served.chain(suspends_nothing(set, allocation)).chain(judged).collect();
         let answer = ExecAnswer { notes, ..answer };
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());

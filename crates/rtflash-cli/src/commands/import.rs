@@ -151,13 +151,15 @@ fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) ->
     let name = source.name.clone();
     let trace = read_block_trace(BufReader::with_capacity(1 << 16, source), format)
         .map_err(|error| cannot_read(&name, &error))?;
-    let trace = of_one_device(trace, block.only.as_deref(), format, &name)?;
+    let mut trace = of_one_device(trace, block.only.as_deref(), format, &name)?;
     let jobs = job_streams(&trace.requests, device.page_size())
         .ok_or_else(|| CommandFailure(format!("{name}: it is longer than 2^63 ns")))?;
     let (requests, streams) = (count(trace.requests.len(), "request"), count(jobs.len(), "job stream"));
     let set = task_set(device, Vec::new(), jobs)?;
     let curve = arrival_curve(&trace.requests, set.device().page_size());
     let extent = trace.extent().expect("a trace has requests");
+    // The set has their times; as text it takes as much memory again.
+    trace.requests = Vec::new();
     let summary = |text: &mut String| {
         if trace.without_data > 0 {
             let number = count(trace.without_data, "request");

@@ -113,8 +113,9 @@ impl<'a> Released<'a> {
     }
 
     /// A release, the next one of its source, or of a job stream a later one, or one that comes
-    /// late. Returns it as the plan has it.
-    pub(crate) fn judge(&mut self, release: &Release, gauges: &mut Gauges) -> Release {
+    /// late. Returns it as the plan has it. While a job of a stream waits, as `waits` says, the
+    /// queue can be full: then no job is taken.
+    pub(crate) fn judge(&mut self, release: &Release, waits: impl Fn() -> bool, gauges: &mut Gauges) -> Release {
         let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
         let declared = source.read_pages.saturating_add(source.write_pages);
@@ -154,7 +155,8 @@ impl<'a> Released<'a> {
             Releases::Arrivals(stream) => {
                 is_valid &= self.arrives(stream, seen, release);
                 is_valid &= self.is_served_as_granted(release);
-                if let Some(granted) = self.granted(source, release) {
+                let is_untaken = release.cluster.is_none() && waits();
+                if let Some(granted) = self.granted(source, release).filter(|_| !is_untaken) {
                     (as_planned.deadline, as_planned.cluster) = granted;
                 }
             }

@@ -28,6 +28,10 @@ pub struct SourceReport {
     pub misses: u64,
     /// Pending jobs that are late.
     pub overdue: u64,
+    /// Pending jobs that no cluster has taken.
+    pub untaken: u64,
+    /// When the first of these was released.
+    pub untaken_since: Option<Instant>,
     /// Response times of the complete ones.
     pub responses: Responses,
 }
@@ -149,6 +153,8 @@ impl Report {
             all.completed += one.completed;
             all.misses += one.misses;
             all.overdue += one.overdue;
+            all.untaken += one.untaken;
+            all.untaken_since = all.untaken_since.into_iter().chain(one.untaken_since).min();
             all.responses.merge(one.responses);
         }
         for (all, one) in self.clusters.iter_mut().zip(other.clusters) {
@@ -247,7 +253,12 @@ impl Observer for Statistics {
 impl Statistics {
     fn release(&mut self, release: &Release) {
         if self.ledger.release(release) {
-            self.report.sources[release.job.source].released += 1;
+            let source = &mut self.report.sources[release.job.source];
+            source.released += 1;
+            if release.cluster.is_none() {
+                source.untaken += 1;
+                source.untaken_since.get_or_insert(release.at);
+            }
         }
     }
 

@@ -88,6 +88,8 @@ struct SourceLine {
     /// Numbers below that have not been: of a job stream only, the highest ones, ascending.
     skipped: VecDeque<u64>,
     jobs: VecDeque<(u64, Option<Pending>)>,
+    /// Pending jobs that no cluster has taken: nothing comes of them.
+    untaken: u64,
 }
 
 /// Numbers that are remembered as skipped at most: those of other clusters' jobs are never seen.
@@ -159,6 +161,10 @@ impl Ledger {
         let line = &mut self.lines[release.job.source];
         let index = release.job.index;
         line.take(index);
+        if release.cluster.is_none() {
+            line.untaken += 1;
+            return true;
+        }
         let pending = Pending {
             release: *release,
             service: 0,
@@ -179,6 +185,11 @@ impl Ledger {
         let at = line.jobs.iter().rposition(|&(other, _)| other < index).map_or(0, |before| before + 1);
         line.jobs.insert(at, (index, Some(pending)));
         true
+    }
+
+    /// Pending jobs that no cluster has taken.
+    pub(crate) fn untaken(&self) -> u64 {
+        self.lines.iter().map(|line| line.untaken).sum()
     }
 
     pub(crate) fn has_any(&self, is_of: impl Fn(SourceId) -> bool) -> bool {

@@ -239,7 +239,8 @@ impl PendingJob {
     }
 }
 
-/// Jobs (with parallel dispatch also pages) that may be pending in all groups of clusters.
+/// Jobs (with parallel dispatch also pages) that may be pending in all groups of clusters when one
+/// that is not real-time is taken.
 const MAX_PENDING: usize = 1 << 20;
 
 /// Jobs (with parallel dispatch also pages) that may be pending in one group: fewer where there are

@@ -16,7 +16,8 @@ pub(crate) struct ClusterGroup<'a, O, D> {
     pub(super) core: Core<O>,
     pub(super) clusters: Vec<ClusterState>,
     pub(super) jobs: Jobs,
-    /// Jobs (with parallel dispatch also pages) that may be pending.
+    /// Jobs (with parallel dispatch also pages) that may be pending when a job that is not
+    /// real-time is taken; others have as much room again.
     pub(super) pending: usize,
     releaser: Releaser,
     /// What waits for chips, and what they do.
@@ -49,7 +50,13 @@ pub(crate) trait Dispatcher: Resume + Sized {
     /// See [`ChipPolicy::granted`].
     fn granted<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, request: BusRequest, now: Instant);
 
-    /// Whether more pages have been entered than may be pending.
+    /// Pages that may still be entered, where so many may be pending.
+    fn room(&self, pending: u64) -> u64 {
+        let _ = pending;
+        u64::MAX
+    }
+
+    /// Whether more pages would have been entered than may be pending.
     fn has_too_many(&self) -> bool {
         false
     }
@@ -122,7 +129,10 @@ impl<O: Observer, D: Dispatcher> ChipPolicy for ClusterGroup<'_, O, D> {
     }
 
     fn releases(&mut self, now: Instant) {
-        while let Some(ReleasedJob { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
+        loop {
+            let room = if self.jobs.len() < self.pending { self.by.room(self.pending as u64) } else { 0 };
+            let released = self.releaser.next(now, &mut self.clusters, room);
+            let Some(ReleasedJob { release, policed, job }) = released else { break };
             self.core.observer.push(Record::Release(release));
             policed.into_iter().for_each(|policed| self.core.observer.push(Record::Policed(policed)));
             job.into_iter().for_each(|job| D::admit(self, job, now));
@@ -146,6 +156,6 @@ impl<O: Observer, D: Dispatcher> ChipPolicy for ClusterGroup<'_, O, D> {
 
     #[inline]
     fn overload(&self) -> Option<usize> {
-        (self.jobs.len() > self.pending || self.by.has_too_many()).then_some(self.pending)
+        (self.jobs.len() > 2 * self.pending || self.by.has_too_many()).then_some(2 * self.pending)
     }
 }

@@ -63,7 +63,7 @@ resume!([] Periodic {
 pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
     pub(crate) policed: Option<Policed>,
-    /// No job where no cluster serves it.
+    /// No job where no cluster takes it.
     pub(crate) job: Option<PendingJob>,
 }
 
@@ -112,8 +112,9 @@ impl Releaser {
     }
 
     /// The next job that is released at this instant: those of periodic sources come first.
-    /// `clusters`: all that are run together.
-    pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState]) -> Option<ReleasedJob> {
+    /// `clusters`: all that are run together; `room`: for so many pages of a job that is not
+    /// real-time.
+    pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState], room: u64) -> Option<ReleasedJob> {
         if let Some(&Reverse((at, number))) = self.periodic.peek()
             && at == now
         {
@@ -122,7 +123,7 @@ impl Releaser {
         }
         let arrival = *self.arrivals.front().filter(|arrival| arrival.at == now)?;
         self.arrivals.pop_front();
-        Some(self.take(&arrival, clusters))
+        Some(self.take(&arrival, clusters, room))
     }
 
     fn release(&mut self, number: usize, clusters: &[ClusterState]) -> ReleasedJob {
@@ -161,9 +162,11 @@ impl Releaser {
         ReleasedJob { release, policed, job: Some(job) }
     }
 
-    /// A job that is not real-time goes to the cluster that serves it.
-    fn take(&self, arrival: &Arrival, clusters: &mut [ClusterState]) -> ReleasedJob {
+    /// A job that is not real-time goes to the cluster that serves it, if there is room for it.
+    fn take(&self, arrival: &Arrival, clusters: &mut [ClusterState], room: u64) -> ReleasedJob {
+        let pages = arrival.read_pages.saturating_add(arrival.write_pages);
         let (position, deadline, passes) = match (self.service, arrival.grant) {
+            _ if pages > room => (None, None, 0),
             (Service::Tbs, None) => (None, None, 0),
             (Service::Tbs, Some(grant)) => {
                 let position = clusters.iter().position(|cluster| cluster.position == grant.cluster);
@@ -179,7 +182,7 @@ impl Releaser {
             job: arrival.job,
             kind: Kind::Server,
             deadline,
-            pages: arrival.read_pages + arrival.write_pages,
+            pages,
             cluster: position.map(|position| clusters[position].position),
         };
         let job = position.map(|position| {

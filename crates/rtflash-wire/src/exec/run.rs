@@ -8,8 +8,10 @@ use rtflash_plan::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Vi
 use rtflash_trace::{Kind, Setup};
 
 use super::{
-    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
+    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, NotTaken, OperationCounts, Settings, WearLine,
+    WorstLine,
 };
+use crate::numbers::time;
 use crate::parts::{Nanoseconds, Text, chip_numbers, task_name, task_names};
 use crate::verdicts::Verdicts;
 
@@ -72,6 +74,20 @@ impl<'a> ExecAnswer<'a> {
             channels: Vec::new(),
             meta: None,
         }
+    }
+
+    /// A note for each stream that asks for more than its server gives.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn outgrown(&self) -> impl Iterator<Item = String> {
+        self.jobs.iter().filter_map(|line| {
+            let NotTaken { jobs, since_ns } = line.not_taken?;
+            let (name, waiting, rate) = (&line.task, line.pending - jobs, self.non_rt_pages_per_s);
+            let since = time(since_ns as f64);
+            Some(format!(
+                "aperiodic requests of {name} ask for more than the servers give, {rate:.1} pages a second: {waiting} \
+                 wait, and {jobs} found the queue full, from {since} on, and were not taken"
+            ))
+        })
     }
 
     /// Fills in what a run came to.
@@ -161,6 +177,12 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     }
 }
 
+/// Where no job was taken, no cluster serves the stream.
+fn not_taken(jobs: &SourceReport) -> Option<NotTaken> {
+    let since = jobs.untaken_since.filter(|_| jobs.untaken < jobs.released)?;
+    Some(NotTaken { jobs: jobs.untaken, since_ns: since.as_ns() })
+}
+
 fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> JobsLine<'a> {
     let stream = source.stream().is_some();
     let name = source.task().map_or(source.name.as_str(), |task| task_name(set, task));
@@ -174,6 +196,7 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
         pending: jobs.released.saturating_sub(jobs.completed),
         misses: jobs.misses,
         overdue: jobs.overdue,
+        not_taken: not_taken(jobs),
         max_response_ns: jobs.responses.max().map(Span::as_ns),
         deadline_ns: match source.releases {
             Releases::Periodic(period) => Some(match source.deadline {

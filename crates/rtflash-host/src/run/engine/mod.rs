@@ -81,7 +81,7 @@ struct HostEngine<'a, W> {
     // Kept for their memory.
     ended: Vec<Command>,
     caused: Vec<usize>,
-    latencies: Vec<Vec<u64>>,
+    latencies: Vec<Latencies>,
 }
 
 /// Runs a scenario and returns the report of each job, in order. The result depends only on the
@@ -136,7 +136,7 @@ pub fn run_by(
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,
-        latencies: vec![Vec::new(); scenario.jobs.len()],
+        latencies: vec![Latencies::default(); scenario.jobs.len()],
     };
     engine.begin();
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
@@ -250,7 +250,7 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
                 self.foresee(|foresight| foresight.ended(job));
                 if self.now >= self.scenario.warmup {
-                    self.latencies[job].push(self.now.since(released).as_ns());
+                    self.latencies[job].note(self.now.since(released).as_ns());
                 }
                 if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
                     // What comes at once comes behind all else at this instant.
@@ -387,8 +387,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let (number, oldest) = &mut open[io.job];
             (*number, *oldest) = (*number + 1, duration.since(io.released).max(*oldest));
         }
-        let report = |((job, latencies), (open, oldest)): ((&super::Job, Vec<u64>), (u64, Span))| {
-            let latencies = Latencies::new(latencies);
+        let report = |((job, latencies), (open, oldest)): ((&super::Job, Latencies), (u64, Span))| {
             let bytes = u128::from(latencies.count()) * u128::from(job.size);
             let bytes_per_s = (bytes * 1_000_000_000).checked_div(span).unwrap_or(0);
             JobReport { name: job.name.clone(), latencies, bytes, bytes_per_s, open, oldest }

@@ -74,7 +74,7 @@ pub(crate) struct CertifiedGroup<'a, O> {
     chips: PerId<ChipId, ChipAtWork>,
     jobs: Slab<OpenJob>,
     parts: Slab<Part>,
-    /// Jobs and pages that may be pending.
+    /// Jobs and pages that may be pending when a job that is not real-time is taken.
     pending: usize,
     /// Pages that have been entered and are not finished.
     entered: u64,
@@ -171,8 +171,14 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         (0..self.trims.len()).for_each(|which| self.trim_later(which, 0, Instant::START));
     }
 
+    /// Whether a job of these pages that is not real-time may wait, too.
+    fn has_room(&self, pages: u64) -> bool {
+        self.jobs.len() < self.pending && self.entered.saturating_add(pages) <= self.pending as u64
+    }
+
+    /// Real-time requests have as much room again.
     fn is_overloaded(&self) -> bool {
-        self.jobs.len() > self.pending || self.entered > self.pending as u64
+        self.jobs.len() > 2 * self.pending || self.entered > 2 * self.pending as u64
     }
 
     fn part_is_over(&mut self, part: usize, now: Instant) {
@@ -274,6 +280,6 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
 
     #[inline]
     fn overload(&self) -> Option<usize> {
-        self.is_overloaded().then_some(self.pending)
+        self.is_overloaded().then_some(2 * self.pending)
     }
 }

@@ -319,6 +319,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 .min_by_key(|&cluster| self.clusters[cluster].background)
                 .map(|it| (it, None)),
         };
+        let placed = placed.filter(|_| self.has_room(pages));
         let release = Release {
             at: now,
             job: arrival.job,

@@ -267,6 +267,11 @@ impl Dispatcher for Parallel {
     }
 
     #[inline]
+    fn room(&self, pending: u64) -> u64 {
+        pending.saturating_sub(self.entered)
+    }
+
+    #[inline]
     fn has_too_many(&self) -> bool {
         self.too_many
     }

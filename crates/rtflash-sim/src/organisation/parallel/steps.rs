@@ -33,7 +33,7 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
             return;
         }
         self.by.entered += reads + writes;
-        if self.by.entered > self.pending as u64 {
+        if self.by.entered > 2 * self.pending as u64 {
             self.by.too_many = true;
             return;
         }
