@@ -236,8 +236,10 @@ fn first_to_hold(
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::ns;
+
     use super::*;
-    use crate::random_processors::{Drawn, ns};
+    use crate::random_processors::Drawn;
 
     /// What is found holds, and little is missed that some deadline would make hold.
     #[test]

@@ -183,12 +183,14 @@ impl LeastLoad {
 #[cfg(test)]
 mod tests {
     use rtflash_model::Request;
+    use rtflash_model::random::Stream;
+    use rtflash_testkit::ns;
 
     use super::*;
     use crate::demand::Demand;
     use crate::demand::bus::Contention;
     use crate::gc::ChosenGc;
-    use crate::random_processors::{ProcessorRng, ns};
+    use crate::random_processors::{draw_device, draw_tasks};
 
     /// A stripe's chips on a channel, with garbage collection of any deadline.
     struct Drawn {
@@ -199,12 +201,12 @@ mod tests {
     }
 
     impl Drawn {
-        fn new(device: &Device, rng: &mut ProcessorRng) -> Option<Drawn> {
+        fn new(device: &Device, rng: &mut Stream) -> Option<Drawn> {
             let (most, size) = (rng.within(1, 3), rng.small(1, 3));
             // Reads of many pages, so that jobs are few: what they cost is left out of the bound.
             let longer = |read: Request| Request::new(40 * read.pages(), ns(40 * read.period().as_ns()));
-            let tasks = rng.tasks(most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
-            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size.into()), gc: None };
+            let tasks = draw_tasks(rng, most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
+            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size), gc: None };
             let processor = drawn.processor(device, SharedBus::alone())?;
             let Some(shortest) = processor.shortest_gc_deadline() else { return Some(drawn) };
             let more = shortest.as_ns() * rng.within(0, 2) * rng.within(0, 3);
@@ -225,10 +227,10 @@ mod tests {
     fn shares_add_up_to_the_least_load() {
         let (mut compared, mut collecting, mut crowded) = (0, 0, 0);
         for seed in 0..4_000 {
-            let mut rng = ProcessorRng::new(seed, b"theshare");
-            let Some(device) = rng.device() else { continue };
+            let mut rng = Stream::numbered(seed, b"theshare", 0);
+            let Some(device) = draw_device(&mut rng) else { continue };
             let most = rng.within(1, 6);
-            let (tasks, size) = (rng.tasks(most), rng.small(1, 5));
+            let (tasks, size) = (draw_tasks(&mut rng, most), rng.small(1, 5));
             for placement in [Placement::Stripe, Placement::Superblock, Placement::Zoned] {
                 let shares = LeastShares::new(&device, &tasks, size, placement);
                 let chosen = rng.within(1, (1 << tasks.len()) - 1);
@@ -256,8 +258,8 @@ mod tests {
     fn no_load_is_below_the_least() {
         let (mut compared, mut near, mut queued) = (0, 0, 0);
         for seed in 0..6_000 {
-            let mut rng = ProcessorRng::new(seed, b"theleast");
-            let Some(device) = rng.device() else { continue };
+            let mut rng = Stream::numbered(seed, b"theleast", 0);
+            let Some(device) = draw_device(&mut rng) else { continue };
             let mut draw = || Drawn::new(&device, &mut rng);
             let (Some(one), Some(other), Some(third)) = (draw(), draw(), draw()) else { continue };
             let others = [other, third];

@@ -24,7 +24,7 @@ pub use chang::Chang;
 pub use gftl::Gftl;
 pub use lazy_rtgc::LazyRtgc;
 pub use rftl::Rftl;
-pub use stock::{Stock, StockTerm};
+pub use stock::Stock;
 
 /// A scheme with a test of its own. A cluster passes where its terms add up to one at most, and
 /// what it has to hold fits ([`Baseline::rooms`]).
@@ -147,7 +147,7 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
 }
 
 /// The schemes as baselines, in the order of their years, and the drive without any.
-pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock::WHOLE];
+pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock];
 
 /// The scheme of that name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

@@ -1,6 +1,7 @@
 //! The twin on its own: schedules short enough to be worked out by hand, and what no schedule may
 //! do.
 
+use rtflash_testkit::ns;
 use std::collections::HashMap;
 
 use rtflash_model::{
@@ -29,10 +30,6 @@ fn device(chips: u32, blocks: u32) -> Device {
         ..DeviceSpec::default()
     })
     .unwrap()
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).unwrap()
 }
 
 fn at(nanoseconds: u64) -> Instant {
