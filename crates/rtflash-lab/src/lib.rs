@@ -11,6 +11,7 @@
 use std::cell::Cell;
 
 pub mod climb;
+pub mod command;
 pub mod edits;
 mod processors;
 mod small_device;

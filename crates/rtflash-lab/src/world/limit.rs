@@ -80,36 +80,27 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     Some(allocator.allocate(set, analysis).allocation()?.clusters())
 }
 
+/// The world of stripes, streams or superblocks of which a set has the form, where a world has sets
+/// as several of these.
+fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
+    use SmallWorld::{Command, Failing, Levelling, Mixed, Register, RegisterCommand};
+    use SmallWorld::{Stream as Streams, Stripe, Superblock, Suspending};
+    match world {
+        Failing | Suspending | Levelling | Command => rng.one_of(&[Stripe, Stripe, Streams, Superblock, Mixed]),
+        Register | RegisterCommand => {
+            rng.one_of(&[Stripe, Stripe, Stripe, Streams, Mixed, Superblock, Superblock, Superblock])
+        }
+        world => world,
+    }
+}
+
 /// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
 /// the world or of the term that is left out.
 pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&'static str>) -> Option<LimitSet> {
     let mut rng = Stream::numbered(seed, b"limit\0\0\0", number);
     let mut ranges = Stream::numbered(seed, b"ranges\0\0", number);
     let cached = matches!(world, SmallWorld::Register | SmallWorld::RegisterCommand);
-    let drawn = world;
-    let world = match world {
-        SmallWorld::Failing | SmallWorld::Suspending | SmallWorld::Levelling => rng.one_of(&[
-            SmallWorld::Stripe,
-            SmallWorld::Stripe,
-            SmallWorld::Stream,
-            SmallWorld::Superblock,
-            SmallWorld::Mixed,
-        ]),
-        SmallWorld::Command => rng.one_of(&[
-            SmallWorld::Stripe,
-            SmallWorld::Stripe,
-            SmallWorld::Stream,
-            SmallWorld::Superblock,
-            SmallWorld::Mixed,
-        ]),
-        SmallWorld::Register | SmallWorld::RegisterCommand => {
-            let stripes = [SmallWorld::Stripe, SmallWorld::Stripe, SmallWorld::Stripe, SmallWorld::Stream];
-            let superblocks =
-                [SmallWorld::Mixed, SmallWorld::Superblock, SmallWorld::Superblock, SmallWorld::Superblock];
-            rng.one_of(&[stripes, superblocks].concat())
-        }
-        world => world,
-    };
+    let (drawn, world) = (world, one_kind(&mut rng, world));
     let in_zones = drawn == SmallWorld::Failing && Stream::numbered(seed, b"in-zones", number).within(0, 4) == 0;
     let world = if in_zones { SmallWorld::Zoned } else { world };
     let varies = if world == SmallWorld::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;

@@ -39,7 +39,8 @@ impl Queued {
     pub(super) fn new(rng: &mut Stream) -> Option<Queued> {
         let drawn = if rng.within(0, 1) == 0 { anywhere(rng) } else { near_a_row(rng)? };
         let chips = u32::try_from(drawn.chips.len()).ok()?;
-        // With this number of blocks, a victim has next to no valid pages: the search is about reads.
+        // With this number of blocks, a victim has next to no valid pages: the search is about
+        // reads.
         let (blocks, times) = (48, drawn.times);
         let small = SmallDevice { chips, ways: chips, blocks, pages: drawn.block, logical: 10, times };
         let device = Device::new(small.spec()?);

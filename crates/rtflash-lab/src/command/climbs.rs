@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::analysis_relying_on;
-use rtflash_lab::climb::rows::{Row, TABLE};
-use rtflash_lab::climb::{ClimbOptions, Climbed, OnExecutor, climb};
+use crate::climb::rows::{Row, TABLE};
+use crate::climb::{ClimbOptions, Climbed, OnExecutor, climb};
 use rtflash_model::{Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_plan::Options;
 
-use crate::Found;
+use super::Found;
 
 /// Moves from each start, and the run of the start itself.
 const RUNS_OF_A_START: u64 = 100;
