@@ -4,10 +4,10 @@ mod climbs;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser};
 use crate::stock::{StockCheck, StockSearch, StockSoaked, soak_stock};
 use crate::world::{SmallSearch, SmallWorld, soak_small, soak_without};
-use crate::{STOCK_TERMS, letters};
+use crate::{STOCK_TERMS, TERMS, letters};
+use clap::{Args, Parser};
 use rtflash_model::{TaskSet, write_task_set};
 use rtflash_run::soak::{Broken, Search, Soaked, World, soak};
 
@@ -61,9 +61,9 @@ pub fn run() -> ExitCode {
 fn searched(args: &WorldArgs) -> Found {
     let small = SmallWorld::ALL.into_iter().find(|world| world.name() == args.world);
     let of_world = match (small, args.world.as_str()) {
-        (Some(world), _) => world.terms(),
-        (None, "stock") => &STOCK_TERMS,
-        (None, "supposed") => &[],
+        (Some(world), _) => world.terms().to_vec(),
+        (None, "stock") => STOCK_TERMS.map(|(name, _)| name).to_vec(),
+        (None, "supposed") => Vec::new(),
         (None, other) => {
             let names = SmallWorld::ALL.map(SmallWorld::name).join(", ");
             return Err(format!("no world {other}: there are {names}, stock, supposed"));
@@ -71,7 +71,7 @@ fn searched(args: &WorldArgs) -> Found {
     };
     let terms: Vec<&'static str> = match args.without.as_deref() {
         None => Vec::new(),
-        Some("all") => of_world.to_vec(),
+        Some("all") => of_world.clone(),
         Some(name) => of_world.iter().copied().filter(|term| *term == name).collect(),
     };
     if args.without.is_some() && terms.is_empty() {
@@ -98,7 +98,7 @@ fn small_sets(args: &WorldArgs, world: SmallWorld, terms: &[&'static str]) -> bo
         let checks: Vec<String> = found.broken.iter().map(|(of, runs)| format!("{} {runs}", of.name())).collect();
         print_left_out(LeftOutLine {
             term,
-            letters: letters(term, false),
+            letters: letters(&TERMS, term),
             sets: found.sets,
             runs: found.judged,
             late: found.late,
@@ -168,7 +168,7 @@ fn stock_sets(args: &WorldArgs, terms: &[&'static str]) -> bool {
             found.broken.iter().map(|of| format!("{} {}", of.finding.check.name(), of.runs)).collect();
         print_left_out(LeftOutLine {
             term,
-            letters: letters(term, true),
+            letters: letters(&STOCK_TERMS, term),
             sets: found.sets,
             runs: found.runs,
             late: late.map_or(0, |of| of.runs),

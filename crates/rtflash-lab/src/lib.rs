@@ -21,7 +21,7 @@ pub mod world;
 
 use rtflash_model::{Cluster, Placement, Reliance, TaskSet};
 
-pub use terms::{STOCK_TERMS, letters};
+pub use terms::{STOCK_TERMS, TERMS, letters};
 
 include!(concat!(env!("OUT_DIR"), "/weakened.rs"));
 

@@ -3,7 +3,7 @@
 /// Terms of (T), (T') or (T''), or of what garbage collection is given, by name and in the letters
 /// of docs/analysis.md.
 #[rustfmt::skip] // A term is a line.
-const TERMS: [(&str, &str); 41] = [
+pub const TERMS: [(&str, &str); 41] = [
     ("blocking", "B(L)"),
     ("step-wait", "the wait in q"),
     ("transfer", "one t_d of c_r and c_w"),
@@ -48,7 +48,7 @@ const TERMS: [(&str, &str); 41] = [
 ];
 
 /// Terms of `stock`, in the letters of docs/baselines.md.
-const OF_STOCK: [(&str, &str); 7] = [
+pub const STOCK_TERMS: [(&str, &str); 7] = [
     ("blocking", "t before reads"),
     ("other-reads", "other tasks' r t_r"),
     ("reads-first", "reads in s"),
@@ -58,19 +58,7 @@ const OF_STOCK: [(&str, &str); 7] = [
     ("free-block", "the 1 in B − 1"),
 ];
 
-/// The terms of `stock`.
-pub const STOCK_TERMS: [&str; OF_STOCK.len()] = {
-    let mut names = [""; OF_STOCK.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = OF_STOCK[at].0;
-        at += 1;
-    }
-    names
-};
-
-/// A term in the letters of docs/analysis.md, or of docs/baselines.md.
-pub fn letters(term: &str, of_stock: bool) -> &'static str {
-    let terms: &[(&str, &str)] = if of_stock { &OF_STOCK } else { &TERMS };
+/// A term in the letters of its page.
+pub fn letters(terms: &[(&'static str, &'static str)], term: &str) -> &'static str {
     terms.iter().find(|(name, _)| *name == term).expect("a term of the table").1
 }

@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
-use super::choice::{Choice, choose};
-use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::choice::{Choice, choose, nearest_terms};
+use super::placed::{PlacedProcessor, worst};
 use super::shortfall::Shortfall;
 use crate::demand::Nearest;
 use crate::demand::bus::Contention;

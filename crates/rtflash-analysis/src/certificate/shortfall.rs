@@ -2,7 +2,8 @@
 
 use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 
-use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::choice::nearest_terms;
+use super::placed::{PlacedProcessor, worst};
 use crate::demand::{Demand, DemandVerdict, Nearest};
 use crate::gc::ChosenGc;
 use crate::organisation::processor::{DemandTask, Processor};

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::climb::rows::{Row, TABLE};
+use crate::climb::{ClimbOptions, Climbed, OnExecutor, climb};
 use clap::Args;
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::analysis_relying_on;
-use crate::climb::rows::{Row, TABLE};
-use crate::climb::{ClimbOptions, Climbed, OnExecutor, climb};
 use rtflash_model::{Instant, Reliance, Span, TaskSet, read_task_set};
 use rtflash_plan::Options;
 

@@ -1,25 +1,24 @@
 //! How near the tests of one channel come to what is late: writes the tables in `docs/analysis.md`.
 //!
-//! `cargo run --release --example tightness` takes more than 26 minutes on one busy core. Behind
+//! `cargo run --release -p rtflash-lab --example tightness` takes more than 26 minutes on one busy core. Behind
 //! `--`: how many sets of each kind, 40 where nothing is said; and the rows to write (`stripes`,
 //! `registers`, `superblocks`, `commands`, `zones`), all where none is named.
 
 use std::{error::Error, fs};
 
 use rayon::prelude::*;
-use rtflash::alloc::Work;
-use rtflash::alloc::allocator::{Allocator, EqualSplit};
-use rtflash::alloc::analysis::{Analysis, Stripe, analysis_relying_on};
-use rtflash::alloc::certified::{Certification, certify};
-use rtflash::exec::Options;
-use rtflash::model::random::Stream;
-use rtflash::model::{
+use rtflash_alloc::allocator::{Allocator, EqualSplit};
+use rtflash_analysis::certified::{Certification, certify};
+use rtflash_analysis::{Analysis, Stripe, Work, analysis_relying_on};
+use rtflash_lab::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, UnitTimes};
+use rtflash_lab::climb::rows::OnChannel;
+use rtflash_lab::climb::{ClimbOptions, OnExecutor, climb};
+use rtflash_model::random::Stream;
+use rtflash_model::{
     Access, Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Request, Span, Task,
     TaskSet,
 };
-use rtflash::run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, UnitTimes};
-use rtflash::run::climb::rows::OnChannel;
-use rtflash::run::climb::{ClimbOptions, OnExecutor, climb};
+use rtflash_plan::Options;
 
 /// Of the device, in units of 10 µs: t_r and t_d are those of `dgist-2021`. Programs are shorter.
 const TIMES: UnitTimes = UnitTimes { t_r: 5, t_w: 20, t_d: 4, t_e: 40 };
@@ -335,7 +334,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         eprintln!("{name} …");
         let lines = lines(each);
-        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/analysis.md");
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/analysis.md");
         let page = fs::read_to_string(document)?;
         let (start, end) = ("<!-- tightness -->\n", "<!-- /tightness -->");
         let from = page.find(start).ok_or("no mark")? + start.len();
