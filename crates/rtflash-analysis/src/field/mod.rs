@@ -17,7 +17,7 @@ mod stock;
 
 use rtflash_model::{Device, Space, Task};
 
-use super::{Analysis, Assumption, ClusterVerdict};
+use super::{Analysis, Assumption, ClusterTest, ClusterVerdict};
 use crate::fraction::{Fraction, Rational};
 
 pub use chang::Chang;
@@ -129,14 +129,16 @@ fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> 
     terms
 }
 
-/// The verdict of a scheme: how full the cluster is in time, or where that would do, in space.
-fn verdict(of: &dyn Baseline, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-    let shares: Vec<Rational> = of.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
-    let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
-    match of.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
-        // Above one in any case, also where a page has no room at all.
-        Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
-        _ => in_time,
+/// How full the cluster is in time, or where that would do, in space.
+impl<B: Baseline> ClusterTest for B {
+    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+        let shares: Vec<Rational> = self.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
+        let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
+        match self.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
+            // Above one in any case, also where a page has no room at all.
+            Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
+            _ => in_time,
+        }
     }
 }
 

@@ -2,11 +2,9 @@
 
 use rtflash_model::{Device, Request, Task, TaskSet};
 
-use super::{
-    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, verdict,
-};
+use super::{Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms};
 use crate::fraction::Fraction;
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use crate::{Analysis, Assumption, Test};
 
 /// Releases in a busy window after which it is given up.
 const RELEASES: u128 = 4_096;
@@ -239,11 +237,5 @@ impl Baseline for Stock {
             rooms.push(Room { what, needed, there, unit: RoomUnit::Nanoseconds });
         }
         rooms
-    }
-}
-
-impl ClusterTest for Stock {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }
