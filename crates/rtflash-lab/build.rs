@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
     // Its warnings are those of the analysis.
     let declared = format!(
         "/// The analysis, in which a term can be left out.\n\
-         #[allow(warnings, clippy::all, clippy::pedantic)]\n#[path = {:?}]\npub mod weakened;\n",
+         #[allow(warnings, clippy::all, clippy::pedantic)]\n#[path = {:?}]\nmod weakened;\n",
         to.join("lib.rs")
     );
     fs::write(out.join("weakened.rs"), declared)

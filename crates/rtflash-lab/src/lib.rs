@@ -5,10 +5,8 @@
 //! - [`climb`]: hill climbing towards late ends, on the executor or on a plain simulation of a
 //!   channel.
 //! - [`stock`]: the field's `stock` before a small drive, event by event.
-//! - [`weakened`]: the analysis itself, made anew by the build, in which a term can be left out
-//!   ([`edits`]). The analysis knows of none.
-
-use std::cell::Cell;
+//! - [`edits`]: expressions of the analysis without a term. The build makes the module `weakened` of
+//!   the analysis's sources with them, so that the analysis itself knows of none.
 
 pub mod climb;
 pub mod command;
@@ -19,7 +17,9 @@ pub mod stock;
 mod terms;
 pub mod world;
 
-use rtflash_model::{Cluster, Placement, Reliance, TaskSet};
+use std::cell::Cell;
+
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
 pub use terms::{STOCK_TERMS, TERMS, letters};
 
@@ -31,7 +31,7 @@ thread_local! {
 }
 
 /// What `compute` comes to with a term left out of the weakened analysis.
-pub fn leaving_out<T>(term: Option<&'static str>, compute: impl FnOnce() -> T) -> T {
+pub(crate) fn leaving_out<T>(term: Option<&'static str>, compute: impl FnOnce() -> T) -> T {
     let before = LEFT_OUT.replace(term);
     let computed = compute();
     LEFT_OUT.set(before);
@@ -51,7 +51,7 @@ pub fn certify(
     clusters: &[Cluster],
     placements: &[Placement],
     granted: Reliance,
-) -> Option<Vec<Option<rtflash_model::Certificate>>> {
+) -> Option<Vec<Option<Certificate>>> {
     let work = weakened::Work::new();
     let certify = || weakened::certified::certify(set, clusters, placements, granted, &work);
     let found = leaving_out(left_out, certify);

@@ -2,7 +2,7 @@
 
 use rtflash_analysis::Stock;
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, Request, Span, Task, TaskId, TaskSet};
+use rtflash_model::{Device, Request, Span, Task, TaskId, TaskSet};
 
 use super::drive::{StockArrivals, StockDrive, StockSource};
 use super::memory::{StockAddresses, StockMemory};
