@@ -5,8 +5,8 @@
 //! - [`climb`]: hill climbing towards late ends, on the executor or on a plain simulation of a
 //!   channel.
 //! - [`stock`]: the field's `stock` before a small drive, event by event.
-//! - [`edits`]: expressions of the analysis without a term. The build makes the module `weakened` of
-//!   the analysis's sources with them, so that the analysis itself knows of none.
+//! - [`edits`]: expressions of the analysis without a term. The build makes the module `weakened`
+//!   of the analysis's sources with them, so that the analysis itself knows of none.
 
 pub mod climb;
 pub mod command;

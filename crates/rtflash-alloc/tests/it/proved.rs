@@ -10,7 +10,7 @@ use rtflash_analysis::Work;
 use rtflash_analysis::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,
-    Request, Span, Task, TaskSet, Tightest,
+    Request, Task, TaskSet, Tightest,
 };
 use rtflash_verify::verify_certified;
 
