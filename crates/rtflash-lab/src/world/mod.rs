@@ -104,7 +104,8 @@ impl SmallWorld {
             ],
             SmallWorld::Superblock => &[
                 "blocking", "step-wait", "transfer", "window",
-                "arrivals", "server-reserve", "reserve-page", "victim-page", "beside", "carry-in", "copies", "pass-wait",
+                "arrivals", "server-reserve", "reserve-page", "victim-page", "beside", "carry-in", "copies",
+                "pass-wait",
             ],
             SmallWorld::Mixed => &["blocking", "transfer", "carry-in", "copies"],
             SmallWorld::Stream => &["blocking", "transfer", "stream-page"],
