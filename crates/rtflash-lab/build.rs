@@ -18,6 +18,9 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", from.display());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/edits.rs");
+    for Edit { term, file, .. } in EDITS {
+        assert!(from.join(file).is_file(), "{term} in src/edits.rs: there is no rtflash-analysis/src/{file}");
+    }
     copy(from, from, &to)?;
     // Its warnings are those of the analysis.
     let declared = format!(
