@@ -9,7 +9,7 @@ use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, 
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Id, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
+    Placement, Reliance, Request, Task, TaskId, TaskSet,
 };
 use rtflash::run::execute;
 use rtflash_testkit::ns;

@@ -6,8 +6,8 @@ use rtflash_host::scheduler::{
     Split, UserCentricSettings,
 };
 use rtflash_host::{Class, Command, Op, Scheduler};
+use rtflash_model::Instant;
 use rtflash_model::random::Stream;
-use rtflash_model::{Instant, Span};
 use rtflash_testkit::ns;
 
 use crate::twins::Twin;

@@ -301,7 +301,7 @@ fn nothing_long_and_no_more_than_agreed_is_inside_when_a_real_time_request_comes
             0 => JobReleases::Closed { depth: rng.small(1, 2), think: us(rng.small(0, 9_000)) },
             _ => {
                 let period = rng.small(5, 40);
-                every(period, us(rng.small(0, u64::from(period) * 500) * rng.small(0, 1)))
+                every(period, us(rng.small(0, period * 500) * rng.small(0, 1)))
             }
         };
         let (one, other) = (draw(), draw());

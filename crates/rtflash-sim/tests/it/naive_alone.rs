@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
-    Span, Task, TaskId, TaskSet,
+    Task, TaskId, TaskSet,
 };
 use rtflash_plan::{
     Aging, Arrival, BlockId, ClusterTerms, Dispatch, Grant, Options, Pattern, Period, Plan, Service, SourceId, Timing,

@@ -3,7 +3,7 @@
 
 use rtflash_judge::Finding;
 use rtflash_model::{
-    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskId, TaskSet,
 };
 use rtflash_plan::{
     Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Plan, Recurrence, Service, Ties, Times, Timing, Victims,

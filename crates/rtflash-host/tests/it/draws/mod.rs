@@ -1,7 +1,6 @@
 //! Random draws, and times, for tests of runs.
 
-use rtflash_model::random::Stream;
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 pub use rtflash_testkit::ns;
 
 pub fn at(nanoseconds: u64) -> Instant {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, TaskSet};
 use rtflash_plan::{
     Arbitration, Arrival, NoServers, Options, Pattern, Phases, Plan, Recurrence, ReleasePattern, Ties, Times,
 };
