@@ -171,7 +171,7 @@ def others() -> list[Case]:
         "experiment", "bandwidth", "--util", "0.5..1", "--step", "0.5", "--sets", "2", "--duration", "200ms",
         "--warmup", "0s", "--out", "bandwidth", "--format", "json",
     )
-    for world in ["any", "supposed", "sound", "stripe", "queue"]:
+    for world in ["any", "sound"]:
         apart.call("soak", "--runs", "30", "--seed", "3", "--world", world, "--format", "json")
     cases = [apart]
     for path in sorted((ROOT / "scenarios").glob("*.json")):

@@ -657,12 +657,6 @@ def soak(
     seed: int | None = ...,
     runs: int | None = ...,
     world: str | None = ...,
-    without: str | None = ...,
-    climb: bool | str | os.PathLike[str] = ...,
-    set: Changes | None = ...,
-    algorithm: str | None = ...,
-    analysis: str | None = ...,
-    rely_on: str | None = ...,
     jobs: int | None = ...,
     executor: None = ...,
 ) -> answers.SoakAnswer: ...
@@ -674,12 +668,6 @@ def soak(
     seed: Sequence[int],
     runs: int | None = ...,
     world: str | None = ...,
-    without: str | None = ...,
-    climb: bool | str | os.PathLike[str] = ...,
-    set: Changes | None = ...,
-    algorithm: str | None = ...,
-    analysis: str | None = ...,
-    rely_on: str | None = ...,
     jobs: int | None = ...,
     executor: Executor | None = ...,
 ) -> list[answers.SoakAnswer]: ...
@@ -690,12 +678,6 @@ def soak(
     seed: int | Sequence[int] | None = None,
     runs: int | None = None,
     world: str | None = None,
-    without: str | None = None,
-    climb: bool | str | os.PathLike[str] = False,
-    set: Changes | None = None,
-    algorithm: str | None = None,
-    analysis: str | None = None,
-    rely_on: str | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
 ) -> answers.SoakAnswer | list[answers.SoakAnswer]:
@@ -707,12 +689,6 @@ def soak(
     options = {
         "runs": runs,
         "world": world,
-        "without": without,
-        "climb": climb,
-        "set": set,
-        "algorithm": algorithm,
-        "analysis": analysis,
-        "rely_on": rely_on,
         "jobs": jobs if jobs is not None or executor is None else 1,
     }
     if seed is None or isinstance(seed, int):

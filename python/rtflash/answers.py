@@ -13,7 +13,6 @@ from rtflash._records import Answer, Record
 __all__ = [
     "AdviceAnswer",
     "AllocAnswer",
-    "ArrivalsLine",
     "AssumptionText",
     "BandwidthSummary",
     "BoundAnswer",
@@ -22,12 +21,10 @@ __all__ = [
     "CertificateAnswer",
     "ChannelLine",
     "CheckAnswer",
-    "CheckCount",
     "CheckLine",
     "CheckedCluster",
     "ChipLine",
     "ChipsAnswer",
-    "ClimbLine",
     "ClusterAnswer",
     "ClusterCostAnswer",
     "ClusterLine",
@@ -79,7 +76,6 @@ __all__ = [
     "Verdict",
     "WearAnswer",
     "WearLine",
-    "WithoutLine",
     "WorstLine",
 ]
 
@@ -271,39 +267,6 @@ class AllocAnswer(Answer):
     """The task that could not be placed, and why."""
     write_utilization: float | None
     """U_W of PaRT-FTL (only with `part-ftl`)."""
-
-
-class ArrivalsLine(Record):
-    """When the jobs of a request arrive."""
-
-    _names: ClassVar[frozenset[str]] = frozenset({
-        "first",
-        "gaps",
-        "length",
-        "request",
-        "unit_ns",
-    })
-    _kinds: ClassVar[dict[str, str]] = {
-        "first": "int",
-        "gaps": "list[int]",
-        "length": "int",
-        "request": "str",
-        "unit_ns": "int",
-    }
-    _records: ClassVar[dict[str, str]] = {}
-
-    first: int
-    """The first one, in units."""
-    gaps: list[int]
-    """So much more than a period lies between two, in units; behind the list its last entry holds.
-    """
-    length: int
-    """How long its operations take, where they may be shorter: thousandths of the way from the
-    shortest to the longest.
-    """
-    request: str
-    unit_ns: int | None
-    """Nanoseconds of a unit; null on the channel."""
 
 
 class AssumptionText(Record):
@@ -581,23 +544,6 @@ class CheckAnswer(Answer):
     """
 
 
-class CheckCount(Record):
-    """How often a check failed."""
-
-    _names: ClassVar[frozenset[str]] = frozenset({
-        "name",
-        "runs",
-    })
-    _kinds: ClassVar[dict[str, str]] = {
-        "name": "str",
-        "runs": "int",
-    }
-    _records: ClassVar[dict[str, str]] = {}
-
-    name: str
-    runs: int
-
-
 class CheckLine(Record):
     """A check in an `ExecAnswer`. Bound and observation are those of the worst observation: bounds
     differ from task to task.
@@ -780,46 +726,6 @@ class ChipsAnswer(Record):
     """Those of the device."""
     reason: str | None
     """Why there is no number."""
-
-
-class ClimbLine(Record):
-    """How late a climber makes one request."""
-
-    _names: ClassVar[frozenset[str]] = frozenset({
-        "arrivals",
-        "late",
-        "latest",
-        "left_out",
-        "on",
-        "request",
-        "runs",
-    })
-    _kinds: ClassVar[dict[str, str]] = {
-        "late": "bool",
-        "latest": "int",
-        "left_out": "str",
-        "on": "str",
-        "request": "str",
-        "runs": "int",
-    }
-    _records: ClassVar[dict[str, str]] = {
-        "arrivals": "ArrivalsLine",
-    }
-
-    arrivals: list[ArrivalsLine]
-    """With which arrivals, of each request in the order of the set."""
-    late: bool
-    latest: int | None
-    """The latest end found, counted from the deadline: above zero if a job was late. In
-    nanoseconds on the executor, in units of the row on the channel; null where no job was due.
-    """
-    left_out: str | None
-    """What the row of the table "What is necessary" leaves out."""
-    on: str
-    """What ran it: `executor`, or `channel`, a plain simulation of one channel."""
-    request: str
-    runs: int
-    """Runs that were made."""
 
 
 class ClusterAnswer(Record):
@@ -2580,32 +2486,26 @@ class SoakAnswer(Answer):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "broken",
-        "climbed",
         "judged",
         "mean_load",
         "runs",
         "seed",
-        "sets",
         "stopped_after",
-        "without",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "judged": "int",
         "mean_load": "float",
         "runs": "int",
         "seed": "int",
-        "sets": "int",
         "stopped_after": "int",
     }
     _records: ClassVar[dict[str, str]] = {
         "broken": "BrokenLine",
-        "without": "WithoutLine",
-        "climbed": "ClimbLine",
     }
 
-    broken: list[BrokenLine] | None
+    broken: list[BrokenLine]
     """What broke."""
-    judged: int | None
+    judged: int
     """Cases that the analysis accepts and that were run."""
     mean_load: float | None
     """The mean real-time load of the fullest cluster of each case, garbage collection included
@@ -2615,16 +2515,8 @@ class SoakAnswer(Answer):
     """Cases that were asked for."""
     seed: int
     """The seed that repeats the search."""
-    sets: int | None
-    """Sets that the analysis accepts, where each is run many times."""
     stopped_after: int | None
     """Cases that were over when a signal ended the search; left out where it ended by itself."""
-    without: list[WithoutLine] | None
-    """What a term that is left out of the test is for (`--without`). What was accepted so was no
-    promise.
-    """
-    climbed: list[ClimbLine] | None
-    """How far it came."""
 
 
 class StreamTerms(Record):
@@ -3110,50 +3002,6 @@ class WearLine(Record):
     """How often each of its blocks was erased, in the mean. Below one, what was on the device at
     the start is still at work.
     """
-
-
-class WithoutLine(Record):
-    """A term that was left out of the test, and what broke."""
-
-    _names: ClassVar[frozenset[str]] = frozenset({
-        "checks",
-        "first_run",
-        "late",
-        "letters",
-        "runs",
-        "sets",
-        "task_set",
-        "term",
-    })
-    _kinds: ClassVar[dict[str, str]] = {
-        "first_run": "int",
-        "late": "int",
-        "letters": "str",
-        "runs": "int",
-        "sets": "int",
-        "term": "str",
-    }
-    _records: ClassVar[dict[str, str]] = {
-        "checks": "CheckCount",
-    }
-
-    checks: list[CheckCount]
-    """The checks that fail, each with the number of runs."""
-    first_run: int | None
-    """The first of these, else the first in which anything broke."""
-    late: int
-    """Runs in which a request or a job of garbage collection was late."""
-    letters: str
-    """The term in the letters of docs/analysis.md."""
-    runs: int
-    """Runs of them."""
-    sets: int
-    """Sets that the test accepts without it. Where certificates state the same with the term, it
-    rejects each of them.
-    """
-    task_set: Any
-    """A small set with which it does. `exec` refuses it, as nothing is promised."""
-    term: str
 
 
 class WorstLine(Record):

@@ -164,13 +164,6 @@ def test_of_soak(rtflash_command: Run) -> None:
     assert rtflash.soak(runs=20, seed=3).to_json() == printed
 
 
-def test_of_a_climb(rtflash_command: Run) -> None:
-    path, runs = "tasksets/drone.json", ["--runs", "2", "--format", "json"]
-    printed = rtflash_command("soak", "--climb", path, "--set", "device.block_erase=3ms", *runs).stdout
-    assert rtflash.soak(climb=path, set={"device.block_erase": "3ms"}, runs=2).to_json() == printed
-    assert rtflash.soak(climb=path, runs=2).to_json() != printed
-
-
 def test_of_a_trace(rtflash_command: Run, tmp_path: Path) -> None:
     path, trace = "tasksets/case-study.json", tmp_path / "run.jsonl"
     rtflash.exec(path, duration="20ms", trace=trace)

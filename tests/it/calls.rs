@@ -45,10 +45,6 @@ fn set_says_where_its_path_ends_and_goes_on_in_a_stream() {
     assert_eq!(rtflash(&check).status, 3);
     let nameless = rtflash_with_input(&["alloc", "-"], br#"{"device":"dgist-2021","tasks":[{}]}"#);
     assert!(nameless.stderr.contains("the task neither reads nor writes"), "{}", nameless.stderr);
-    // Where soak reads a set, and only there.
-    let climb = ["soak", "--runs", "1", "--set", "tasks.t1.read=3"];
-    assert!(rtflash(&climb).stderr.contains("--set changes the set of --climb FILE"));
-    assert!(rtflash(&[&climb[..], &["--climb", CASE]].concat()).stderr.contains("at tasks[0].read"));
     let wrong = rtflash(&["alloc", CASE, "--set", "device.chips"]);
     assert_eq!((wrong.status, wrong.stdout.as_str()), (2, ""));
     assert!(wrong.stderr.contains("expected a field and its value"), "{}", wrong.stderr);

@@ -361,50 +361,8 @@ fn the_search_repeats_itself_and_its_smallest_cases_fail() {
         let run = rtflash_with_input(&[&command[..], &["--format", "json"]].concat(), set.as_bytes());
         assert!(broken(&run.json()).contains(&case["name"].as_str().expect("a name")), "{case}");
     }
-    let supposed = rtflash(&["soak", "--runs", "600", "--world", "supposed"]);
-    assert!(supposed.status == 0 && supposed.stdout.starts_with("pass: "), "{supposed:?}");
-}
-
-/// What is accepted without a term is no promise, and the answer says so; a term that is missed is
-/// what the command looks for.
-#[test]
-fn a_term_that_is_left_out_is_missed_and_climbing_finds_each_row() {
-    let world = ["soak", "--world", "superblock", "--runs", "160"];
-    let run = rtflash(&[&world[..], &["--without", "arrivals"]].concat());
-    assert!(run.status == 0 && run.stdout.contains("nothing of this is promised"), "{run:?}");
-    let answer = rtflash(&[&world[..], &["--without", "arrivals", "--format", "json"]].concat()).json();
-    let line = &answer["without"][0];
-    assert!(line["term"] == "arrivals" && line["late"].as_u64() > Some(0), "{answer}");
-    let held = rtflash(&world);
-    assert!(held.status == 0 && held.stdout.starts_with("pass: "), "{held:?}");
-    let unknown = rtflash(&[&world[..], &["--without", "min-fresh"]].concat());
-    assert!(unknown.status == 2 && unknown.stderr.contains("--world superblock has the terms"), "{unknown:?}");
-    let none = rtflash(&["soak", "--without", "blocking"]);
-    assert!(none.status == 2 && none.stderr.contains("other than any, supposed and sound"), "{none:?}");
-    let rows = rtflash(&["soak", "--climb", "--format", "json"]);
-    let lines = rows.json()["climbed"].as_array().expect("rows").len();
-    assert!(rows.status == 0 && lines == 17, "{}", rows.stdout);
-    let set = rtflash(&["soak", "--climb", "tasksets/drone.json", "--analysis", "sound", "--runs", "10"]);
-    assert!(set.status == 0 && set.stdout.contains("in time"), "{set:?}");
-}
-
-/// A drive that knows no deadlines: `stock` keeps its word there, and each of its terms is missed.
-#[test]
-fn a_stock_drive_misses_each_term_that_is_left_out() {
-    let world = ["soak", "--world", "stock"];
-    for more in [&["--runs", "1600"][..], &["--runs", "160", "--climb", "--jobs", "1"]] {
-        let held = rtflash(&[&world[..], more].concat());
-        assert!(held.status == 0 && held.stdout.starts_with("pass: "), "{held:?}");
-    }
-    let without = |term| rtflash(&[&world[..], &["--runs", "3200", "--without", term, "--format", "json"]].concat());
-    let all = without("all");
-    let lines = all.json()["without"].as_array().expect("lines").clone();
-    assert!(all.status == 0 && lines.len() == 7, "{all:?}");
-    assert!(lines.iter().all(|line| line["late"].as_u64() > Some(0)), "{all:?}");
-    let unknown = without("resets");
-    assert!(unknown.status == 2 && unknown.stderr.contains("--world stock has the terms blocking,"), "{unknown:?}");
-    let file = rtflash(&[&world[..], &["--climb", "tasksets/drone.json"]].concat());
-    assert!(file.status == 2 && file.stderr.contains("--climb FILE"), "{file:?}");
+    let sound = rtflash(&["soak", "--runs", "200", "--world", "sound"]);
+    assert!(sound.status == 0 && sound.stdout.starts_with("pass: "), "{sound:?}");
 }
 
 #[test]

@@ -9,33 +9,14 @@ use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, 
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Id, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
+    Placement, Reliance, Request, Task, TaskId, TaskSet,
 };
 use rtflash::run::execute;
+use rtflash_testkit::ns;
 
 const BOTH: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
 
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
-    }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
-
-fn device(rng: &mut Rng) -> Option<Device> {
+fn device(rng: &mut Stream) -> Option<Device> {
     Device::new(DeviceSpec {
         chips: rng.small(1, 7),
         chips_per_channel: rng.small(1, 4),
@@ -53,7 +34,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
 }
 
 /// A set that fills its device more or less.
-fn draw(rng: &mut Rng) -> Option<TaskSet> {
+fn draw(rng: &mut Stream) -> Option<TaskSet> {
     let device = device(rng)?;
     let count = rng.within(1, 5);
     let chips = u64::from(device.chips());
@@ -92,7 +73,7 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
 
 /// Longer periods, later deadlines, less jitter, fewer pages, less data, requests and tasks that
 /// are gone: the set, and where each of its tasks was.
-fn lighter(set: &TaskSet, rng: &mut Rng) -> Option<(TaskSet, Vec<usize>)> {
+fn lighter(set: &TaskSet, rng: &mut Stream) -> Option<(TaskSet, Vec<usize>)> {
     let (mut tasks, mut old) = (vec![], vec![]);
     for (position, task) in set.tasks().iter().enumerate() {
         let mut request = |request: Request| {
@@ -140,9 +121,9 @@ fn verify(set: &TaskSet, allocation: &Allocation) -> CertifiedVerification {
 }
 
 /// Sets that are accepted, with their allocations.
-fn accepted(seed: u64, cases: u64) -> impl Iterator<Item = (u64, Rng, TaskSet, Allocation)> {
+fn accepted(seed: u64, cases: u64) -> impl Iterator<Item = (u64, Stream, TaskSet, Allocation)> {
     (0..cases).filter_map(move |case| {
-        let mut rng = Rng(Stream::numbered(seed, b"lighter\0", case));
+        let mut rng = Stream::numbered(seed, b"lighter\0", case);
         let set = draw(&mut rng)?;
         let algorithm = rng.one_of(&["clustering-bfd", "full-isolation", "equal-split"]);
         let algorithm = allocator(algorithm).expect("an algorithm");
@@ -178,7 +159,7 @@ fn certificates_stay_valid_for_lighter_loads() {
     assert!(independent > 1_000 && leaning > 50 && lost * 5 < leaning, "{independent} {leaning} {lost}");
 }
 
-fn options(rng: &mut Rng, set: &TaskSet, independent: bool) -> Options {
+fn options(rng: &mut Stream, set: &TaskSet, independent: bool) -> Options {
     let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
     let longest = requests.map(|request| request.period().as_ns()).max().unwrap_or(1_000);
     let waits = if independent { rng.one_of(&[Waits::Actual, Waits::Worst]) } else { Waits::Actual };

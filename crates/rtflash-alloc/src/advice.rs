@@ -4,12 +4,12 @@ mod served;
 
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::{Analysis, Work};
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
+use rtflash_model::{DeviceSpec, LogicalRatio, MAX_CHIPS, Task, TaskSet};
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::sizing::{
-    Front, FrontAxes, FrontPoint, LargestRatio, MORE_CHIPS, RATIO_STEPS, TIMES_CHIPS, front_within, largest_ratio,
-    nearest,
+    Front, FrontAxes, FrontPoint, LargestRatio, MORE_CHIPS, RATIO_STEPS, TIMES_CHIPS, at_load, front_within,
+    largest_ratio, nearest, with_device,
 };
 
 pub use served::{LONGER, RequestTime, ServedBy, Supposed};
@@ -177,10 +177,6 @@ fn size(set: &TaskSet, chips: u32) -> u64 {
     set.tasks().len() as u64 * u64::from(chips)
 }
 
-fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
-    set.on(Device::new(change(set.device().spec())).ok()?).ok()
-}
-
 /// The first number of chips from this one on that fills whole channels and passes; `None` where
 /// this one fills them itself.
 fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
@@ -275,67 +271,39 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
         let tasks = set.tasks().iter().map(task).collect();
         TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
     };
-    let (mut passing, mut failing) = (0, 1_000);
-    while passing + 1 < failing {
-        let middle = u32::midpoint(passing, failing);
-        if with(middle).is_some_and(|set| passes(&set)) { passing = middle } else { failing = middle }
-    }
-    let pages = declared(&with(passing)?);
-    (passing > 0).then_some(LessData { permille: passing, pages })
+    let permille = bisected(1_000, |permille| with(permille).is_some_and(|set| passes(&set)));
+    let pages = declared(&with(permille)?);
+    (permille > 0).then_some(LessData { permille, pages })
 }
 
 /// A number of programs below today's that may fail at once, while one more may not: by bisection.
 fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let with = |failures: u32| with_device(set, |spec| DeviceSpec { program_failures: Some(failures), ..spec });
     let enough = |failures: u32| with(failures).is_some_and(|set| passes(&set));
-    let (mut passing, mut failing) = (0, set.device().program_failures());
-    if !enough(passing) {
-        return None;
-    }
-    while passing + 1 < failing {
-        let middle = u32::midpoint(passing, failing);
-        if enough(middle) { passing = middle } else { failing = middle }
-    }
-    Some(passing)
+    enough(0).then(|| bisected(set.device().program_failures(), enough))
 }
 
 /// A load below today's that passes, in thousandths, and the next does not: by bisection.
 fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
-    let carries = |permille: u32| scaled(set, permille).is_some_and(|set| passes(&set));
-    let (mut passing, mut failing) = (0, 1000);
-    while passing + 1 < failing {
-        let middle = u32::midpoint(passing, failing);
-        if carries(middle) { passing = middle } else { failing = middle }
-    }
-    (passing > 0).then_some(passing)
+    let permille = bisected(1_000, |permille| at_load(set, permille).is_some_and(|set| passes(&set)));
+    (permille > 0).then_some(permille)
 }
 
-/// The set at these thousandths of its load: every period grows by the inverse, rounded up to the
-/// nanosecond. Deadlines that are stated stay.
-pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
-    let longer = |span: Span| {
-        let nanoseconds = (u128::from(span.as_ns()) * 1000).div_ceil(u128::from(permille).max(1));
-        Span::from_ns(u64::try_from(nanoseconds).ok()?)
-    };
-    let request = |request: Option<Request>| match request {
-        None => Some(None),
-        Some(request) => request.with_period(longer(request.period())?).map(Some),
-    };
-    let task = |task: &Task| {
-        Some(Task {
-            name: task.name.clone(),
-            read: request(task.read)?,
-            write: request(task.write)?,
-            data_pages: task.data_pages,
-        })
-    };
-    let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
-    TaskSet::new(*set.device(), tasks, vec![]).ok()
+/// A number below one that fails that passes, and the next does not: by bisection, as if none
+/// passed.
+fn bisected(mut failing: u32, passes: impl Fn(u32) -> bool) -> u32 {
+    let mut passing = 0;
+    while passing + 1 < failing {
+        let middle = u32::midpoint(passing, failing);
+        if passes(middle) { passing = middle } else { failing = middle }
+    }
+    passing
 }
 
 #[cfg(test)]
 mod tests {
     use rtflash_analysis::Thesis;
+    use rtflash_model::{Device, Request, Span};
 
     use super::*;
     use crate::allocator::{ClusteringBfd, FullIsolation, Global};
@@ -378,7 +346,7 @@ mod tests {
                 assert!(!passes(with_device(&set, |spec| DeviceSpec { logical_ratio: next, ..spec })));
             }
             let permille = advice.load_permille.unwrap();
-            assert!(passes(scaled(&set, permille)) && !passes(scaled(&set, permille + 1)));
+            assert!(passes(at_load(&set, permille)) && !passes(at_load(&set, permille + 1)));
         }
         // More chips help the algorithms that use them, and only those.
         assert!(advise(&set(3, 3), &ClusteringBfd, &Thesis).chips.is_some());

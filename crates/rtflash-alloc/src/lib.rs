@@ -28,10 +28,6 @@ pub mod admission;
 pub mod advice;
 pub mod allocator;
 pub mod migration;
-#[cfg(test)]
-#[path = "../../rtflash-analysis/src/random_processors.rs"]
-#[allow(dead_code, reason = "tests here use a part of it")]
-mod random_processors;
 pub mod rectangles;
 pub mod sizing;
 pub mod spread;

@@ -203,22 +203,34 @@ impl LayoutSearch<'_> {
             let chips = self.grid.chips(*field).map(|at| ChipId(chip(at))).collect();
             clusters.push((Cluster { chips, tasks: block.cluster.tasks.clone() }, block.placement));
         }
-        let idle = self.test.map(DemandTest::idle);
-        let free = (0..self.grid.taken.len()).filter(|&at| !self.grid.taken[at]);
-        clusters.extend(free.map(|at| (Cluster::of([chip(at)], []), idle)));
-        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
-        let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
-        let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
-        let Some(test) = self.test else {
-            let passes = passing_charged(self.set, self.analysis, &allocation, self.work);
-            if passes.into_iter().all(|passes| passes) {
-                return Some(allocation);
-            }
+        let free = (0..self.grid.taken.len()).filter(|&at| !self.grid.taken[at]).map(|at| ChipId(chip(at)));
+        let found = arranged(self.set, self.analysis, self.test, clusters, free, self.work);
+        if found.is_none() && self.test.is_none() {
             self.failed.insert(sizes);
-            return None;
-        };
-        let placements: Vec<Placement> = placements.into_iter().collect::<Option<_>>()?;
-        let certified = test.certify(self.set, &clusters, &placements, self.work);
-        certified.failing.is_empty().then(|| allocation.with_certificates(certified.certificates))
+        }
+        found
     }
+}
+
+/// The allocation of these clusters, each free chip by itself, with certificates where the analysis
+/// has them, if every cluster passes.
+pub(crate) fn arranged(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    test: Option<DemandTest>,
+    mut clusters: Vec<(Cluster, Option<Placement>)>,
+    free: impl Iterator<Item = ChipId>,
+    work: &Work,
+) -> Option<Allocation> {
+    clusters.extend(free.map(|chip| (Cluster::of([chip.0], []), test.map(DemandTest::idle))));
+    clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+    let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
+    let Some(test) = test else {
+        let passes = passing_charged(set, analysis, &allocation, work).into_iter().all(|passes| passes);
+        return passes.then_some(allocation);
+    };
+    let placements: Vec<Placement> = placements.into_iter().collect::<Option<_>>()?;
+    let certified = test.certify(set, &clusters, &placements, work);
+    certified.failing.is_empty().then(|| allocation.with_certificates(certified.certificates))
 }

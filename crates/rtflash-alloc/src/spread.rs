@@ -6,9 +6,11 @@
 //! fastest passes with none more. Every cluster is tested again after each change, and certificates
 //! are made anew.
 
-use rtflash_analysis::verdict::{passing_charged, victim};
+use rtflash_analysis::verdict::victim;
 use rtflash_analysis::{Analysis, DemandTest, Fraction, Work, WorkBound};
 use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet};
+
+use crate::rectangles::arranged;
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -176,31 +178,14 @@ impl SpreadSearch<'_> {
         clusters[cluster].0.chips.extend(chips);
         clusters[cluster].0.chips.sort_unstable();
         clusters[cluster].1 = placement;
-        let rest = now.free.iter().filter(|chip| chips.binary_search(chip).is_err());
-        let idle = self.test.map(DemandTest::idle);
-        clusters.extend(rest.map(|&chip| (Cluster { chips: vec![chip], tasks: vec![] }, idle)));
-        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
-        let allocation = self.tested(clusters)?;
+        let rest = now.free.iter().copied().filter(|chip| chips.binary_search(chip).is_err());
+        let allocation = arranged(self.set, self.analysis, self.test, clusters, rest, self.work)?;
         let after = Arranged::of(self.set, self.analysis, &allocation);
         let before = now.busy[cluster].wear;
         // The others may have new certificates; those that wore as fast still do.
         let tasks = &now.busy[cluster].cluster.tasks;
         let holds = |busy: &Busy| busy.wear < before || busy.wear == before && busy.cluster.tasks != *tasks;
         after.busy.iter().all(holds).then_some(allocation)
-    }
-
-    /// The allocation, with certificates where the analysis has them, if every cluster passes.
-    fn tested(&self, clusters: Vec<(Cluster, Option<Placement>)>) -> Option<Allocation> {
-        let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
-        let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
-        let Some(test) = self.test else {
-            let passes =
-                passing_charged(self.set, self.analysis, &allocation, self.work).into_iter().all(|passes| passes);
-            return passes.then_some(allocation);
-        };
-        let placements: Vec<Placement> = placements.into_iter().collect::<Option<_>>()?;
-        let certified = test.certify(self.set, &clusters, &placements, self.work);
-        certified.failing.is_empty().then(|| allocation.with_certificates(certified.certificates))
     }
 }
 

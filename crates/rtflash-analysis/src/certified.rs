@@ -10,7 +10,7 @@
 
 pub use crate::certificate::anywhere::holds_anywhere;
 pub use crate::certificate::channels::{
-    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
+    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_whole,
     certify_without_servers, tried,
 };
 pub use crate::certificate::choice::{
@@ -29,6 +29,5 @@ pub use crate::gc::ChosenGc;
 pub use crate::organisation::processor::{DemandTask, Processor, WriteStream};
 pub use crate::organisation::shared_bus::SharedBus;
 pub use crate::organisation::{collects, may_queue, may_serve_one_chip, processors, waits_for_each};
-pub use crate::term::Term;
 pub use crate::time::{Cost, ProcessorTime};
 pub use crate::workload::WorkloadCurve;

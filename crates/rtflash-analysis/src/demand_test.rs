@@ -3,8 +3,7 @@
 
 use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
 
-use super::ClusterReport;
-use crate::certified::{self, Certification, Trial, TrialAnswers};
+use crate::certified::{self, Certification};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -59,29 +58,5 @@ impl DemandTest {
     /// ([`certified::certify_whole`]).
     pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
         certified::certify_whole(set, clusters, placements, self.rely_on, work)
-    }
-
-    /// Whether [`certify`](DemandTest::certify) would certify all of these clusters, by what the
-    /// trials before have found ([`certified::tried`]).
-    pub fn tried(
-        self,
-        set: &TaskSet,
-        clusters: &[Cluster],
-        placements: &[Placement],
-        work: &Work,
-        trials: &TrialAnswers,
-    ) -> Trial {
-        certified::tried(set, clusters, placements, self.rely_on, work, trials)
-    }
-
-    /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).
-    pub fn holding(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
-        certified::holding(set, allocation, self.rely_on, work)
-    }
-
-    /// Each cluster of an allocation with certificates in numbers for a reader
-    /// ([`certified::reports`]).
-    pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
-        certified::reports(set, allocation, self.rely_on)
     }
 }

@@ -35,12 +35,12 @@ mod long_run;
 pub mod necessary;
 mod organisation;
 #[cfg(test)]
+#[path = "../../rtflash-testkit/src/processors.rs"]
 mod random_processors;
 pub mod reason;
 pub mod server;
 mod sound;
 mod task_demand;
-mod term;
 mod test;
 mod thesis;
 mod time;
@@ -54,7 +54,7 @@ use rtflash_model::{Device, Placement, Reliance, Span, Task, TaskSet};
 pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use crate::field::part_ftl::PartFtl;
 pub use crate::field::{
-    BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, StockTerm, baseline,
+    BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, baseline,
 };
 pub use crate::task_demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use crate::thesis::evaluated::ThesisEvaluated;

@@ -5,37 +5,6 @@ use rtflash_model::{Placement, Reliance, TaskSet};
 
 use super::{Analysis, Assumption, DEADLINES, DemandTest, Test};
 
-macro_rules! form {
-    ($analysis:ident, $doc:literal) => {
-        #[doc = $doc]
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub struct $analysis {
-            /// The most that its promises may rely on.
-            pub rely_on: Reliance,
-        }
-
-        impl $analysis {
-            /// The one whose promises may rely on so much.
-            pub const fn relying_on(rely_on: Reliance) -> $analysis {
-                $analysis { rely_on }
-            }
-        }
-    };
-}
-
-form!(Stripe, "Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of its own.");
-form!(
-    Superblock,
-    "Superblock: rows are striped over the chips of a cluster as they are written, and the cluster is one EDF \
-     processor."
-);
-form!(Sound, "The better of [`Stripe`] and [`Superblock`] for each cluster.");
-form!(
-    Zoned,
-    "Zones: the tasks own blocks on every chip of their cluster and reset them themselves, so that nothing is \
-     collected. Who writes is a stream. Each chip is an EDF processor of its own."
-);
-
 const RULES: Assumption = Assumption {
     name: "device-rules",
     statement: "the device places pages, collects garbage and chooses operations by the rules of docs/analysis.md, \
@@ -61,9 +30,33 @@ const BLOCKS: Assumption = Assumption {
     name: "good-blocks",
     statement: "every chip has as many good blocks as the device says, and starts with its reserve of free pages",
 };
+/// What every writer of [`Zoned`] has to be.
+const RINGS: Assumption = Assumption {
+    name: "zones-in-order",
+    statement: "who writes is a stream, whose pages go round in zones of its own; the first page of a block is written \
+                when the block has been reset, by the request that writes it (docs/analysis.md, Section 16)",
+};
 
+/// An analysis with a demand test: its names, placements and assumptions, and what else it says.
 macro_rules! sound {
-    ($analysis:ident, $name:literal, $summary:literal, $placements:expr) => {
+    (
+        $(#[$doc:meta])* $analysis:ident, $name:literal, $summary:literal, $placements:expr, $assumes:expr;
+        $($more:tt)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct $analysis {
+            /// The most that its promises may rely on.
+            pub rely_on: Reliance,
+        }
+
+        impl $analysis {
+            /// The one whose promises may rely on so much.
+            pub const fn relying_on(rely_on: Reliance) -> $analysis {
+                $analysis { rely_on }
+            }
+        }
+
         impl Analysis for $analysis {
             fn name(&self) -> &'static str {
                 $name
@@ -74,7 +67,7 @@ macro_rules! sound {
             }
 
             fn assumes(&self) -> &'static [Assumption] {
-                &[RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
+                &$assumes
             }
 
             fn takes_deadlines(&self) -> bool {
@@ -84,52 +77,37 @@ macro_rules! sound {
             fn test(&self) -> Test<'_> {
                 Test::Demand(DemandTest { placements: &$placements, rely_on: self.rely_on })
             }
+
+            $($more)*
         }
     };
 }
 
-sound!(
-    Stripe,
-    "stripe",
-    "processor demand on each chip of a static stripe (docs/analysis.md)",
-    [Placement::Stripe, Placement::CachedStripe]
-);
-sound!(
-    Superblock,
-    "superblock",
-    "processor demand on clusters of superblocks (docs/analysis.md)",
-    [Placement::Superblock, Placement::CachedSuperblock]
-);
-sound!(
-    Sound,
-    "sound",
-    "the better of stripe and superblock for each cluster: holds on the device that exec runs",
-    Placement::COLLECTING
-);
+sound! {
+    /// Static stripe: the address of a page fixes its chip, and each chip is an EDF processor of
+    /// its own.
+    Stripe, "stripe", "processor demand on each chip of a static stripe (docs/analysis.md)",
+    [Placement::Stripe, Placement::CachedStripe], [RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
+}
 
-/// What every writer of [`Zoned`] has to be.
-const RINGS: Assumption = Assumption {
-    name: "zones-in-order",
-    statement: "who writes is a stream, whose pages go round in zones of its own; the first page of a block is written \
-                when the block has been reset, by the request that writes it (docs/analysis.md, Section 16)",
-};
+sound! {
+    /// Superblock: rows are striped over the chips of a cluster as they are written, and the
+    /// cluster is one EDF processor.
+    Superblock, "superblock", "processor demand on clusters of superblocks (docs/analysis.md)",
+    [Placement::Superblock, Placement::CachedSuperblock], [RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
+}
 
-impl Analysis for Zoned {
-    fn name(&self) -> &'static str {
-        "zoned"
-    }
+sound! {
+    /// The better of [`Stripe`] and [`Superblock`] for each cluster.
+    Sound, "sound", "the better of stripe and superblock for each cluster: holds on the device that exec runs",
+    Placement::COLLECTING, [RULES, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
+}
 
-    fn summary(&self) -> &'static str {
-        "processor demand on each chip where tasks own zones and reset them (docs/analysis.md)"
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[RULES, RINGS, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
-    }
-
-    fn takes_deadlines(&self) -> bool {
-        true
-    }
+sound! {
+    /// Zones: the tasks own blocks on every chip of their cluster and reset them themselves, so
+    /// that nothing is collected. Who writes is a stream. Each chip is an EDF processor of its own.
+    Zoned, "zoned", "processor demand on each chip where tasks own zones and reset them (docs/analysis.md)",
+    [Placement::Zoned], [RULES, RINGS, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
 
     fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
         let jumps = set.tasks().iter().any(|task| !task.fits_zones());
@@ -137,9 +115,5 @@ impl Analysis for Zoned {
             "a zone is written in order, so that every request that writes has to be a stream (\"access\": \"stream\"); \
              --analysis stripe and --analysis superblock take others",
         )
-    }
-
-    fn test(&self) -> Test<'_> {
-        Test::Demand(DemandTest { placements: &[Placement::Zoned], rely_on: self.rely_on })
     }
 }

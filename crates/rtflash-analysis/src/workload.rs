@@ -11,7 +11,7 @@ pub struct WorkloadCurve {
     pages: u64,
     chips: u64,
     /// s − 1, which rounds up.
-    more: u64,
+    pub(crate) more: u64,
 }
 
 impl WorkloadCurve {
@@ -25,11 +25,6 @@ impl WorkloadCurve {
     pub const fn stream(pages: u64, chips: u64) -> WorkloadCurve {
         let chips = if chips == 0 { 1 } else { chips };
         WorkloadCurve { pages, chips, more: chips - 1 }
-    }
-
-    /// Rounded down, which is no bound.
-    pub(crate) const fn rounded_down(self) -> WorkloadCurve {
-        WorkloadCurve { more: 0, ..self }
     }
 
     /// γ(k).

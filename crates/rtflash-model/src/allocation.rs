@@ -184,6 +184,11 @@ impl Allocation {
         self.certificates.get(cluster)?.as_ref()
     }
 
+    /// The certificate of each cluster; `None` where one has none.
+    pub fn certificates(&self) -> Option<Vec<Certificate>> {
+        (0..self.len()).map(|cluster| self.certificate(cluster).copied()).collect()
+    }
+
     /// Whether every cluster has a certificate.
     pub fn is_certified(&self) -> bool {
         !self.certificates.is_empty() && self.certificates.iter().all(Option::is_some)

@@ -68,6 +68,26 @@ impl Stream {
             }
         }
     }
+
+    /// Uniform in `low`..=`high`.
+    pub fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high - low + 1)
+    }
+
+    /// Uniform in `low`..=`high`.
+    pub fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("at most `high`")
+    }
+
+    /// A position in a list of `many` entries.
+    pub fn index(&mut self, many: usize) -> usize {
+        usize::try_from(self.below(many as u64)).expect("a position in a list")
+    }
+
+    /// One of these.
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.index(choices.len())]
+    }
 }
 
 #[cfg(test)]

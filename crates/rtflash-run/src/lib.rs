@@ -1,7 +1,7 @@
 //! Analysis and executor brought together: neither knows the other.
 //!
 //! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_plan::Plan).
-//! - [`soak`]: random search for a broken assumption; [`climb`]: towards late ends.
+//! - [`soak`]: random search for a broken assumption.
 //! - [`History`]: tasks that are added and removed while an allocation runs.
 //! - [`TbsServers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
 //!
@@ -26,7 +26,6 @@
 //! ```
 
 mod case;
-pub mod climb;
 mod history;
 mod migration;
 mod plan;

@@ -30,9 +30,6 @@
 //! ```
 
 mod baselines;
-#[cfg(test)]
-#[path = "../../../tests/it/common/cases.rs"]
-mod cases;
 mod certified;
 mod equations;
 mod necessary;

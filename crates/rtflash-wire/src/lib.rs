@@ -84,6 +84,6 @@ pub use size::{
     ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, LoadAnswer, NoLimit, Range, RatioAnswer,
     RequestAnswer, SizeAnswer, TaskAnswer, WearAnswer,
 };
-pub use soak::{ArrivalsLine, BrokenLine, CheckCount, ClimbAnswer, ClimbLine, SoakAnswer, WithoutLine};
+pub use soak::{BrokenLine, SoakAnswer};
 pub use unplaced::UnplacedAnswer;
 pub use verdicts::{TestVerdict, Verdict, VerdictLine, VerdictWord, Verdicts};

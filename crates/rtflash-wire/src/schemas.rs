@@ -5,7 +5,7 @@ use schemars::{Schema, schema_for};
 
 use crate::envelope::framed;
 use crate::{
-    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, ClimbAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer,
+    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer,
     ImportAnswer, MigrateAnswer, ReplayAnswer, ServeAnswer, SizeAnswer, SoakAnswer, TuneAnswer, Unexplained,
 };
 
@@ -19,7 +19,7 @@ pub fn schema(command: &str) -> Option<Schema> {
         "check" => framed(&[schema_for!(CheckAnswer<'static>)], true),
         "explain" => framed(&[schema_for!(Explanation<'static>), schema_for!(Unexplained<'static>)], true),
         "size" => framed(&[schema_for!(SizeAnswer<'static>)], true),
-        "soak" => framed(&[schema_for!(SoakAnswer), schema_for!(ClimbAnswer)], false),
+        "soak" => framed(&[schema_for!(SoakAnswer)], false),
         "exec" => framed(&[schema_for!(ExecAnswer<'static>)], true),
         "experiment" => framed(&[schema_for!(Summary)], false),
         "host-bound" => framed(&[schema_for!(BoundAnswer<'static>)], false),

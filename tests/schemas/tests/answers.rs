@@ -137,14 +137,9 @@ fn answers_and_files_are_valid() {
         }
     }
     let [soak, experiment, manifest] = ["soak", "experiment", "manifest"].map(schema);
-    for search in [
-        &["--world", "any"][..],
-        &["--world", "queue", "--without", "all"],
-        &["--world", "stock", "--without", "copies"],
-        &["--climb"],
-    ] {
-        let run = rtflash(&[&["soak", "--runs", "30", "--format", "json"], search].concat());
-        assert!(soak.is_valid(&run.json()), "{search:?}: {}", run.stdout);
+    for world in ["any", "sound"] {
+        let run = rtflash(&["soak", "--runs", "30", "--format", "json", "--world", world]);
+        assert!(soak.is_valid(&run.json()), "{world}: {}", run.stdout);
     }
     let out = folder.0.path().join("experiment");
     for kind in ["schedulability", "bandwidth"] {

@@ -236,7 +236,7 @@ fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Pro
 
 #[cfg(test)]
 mod tests {
-    use crate::random_processors::Drawn;
+    use rtflash_testkit::processors::Drawn;
 
     use super::*;
 

@@ -7,9 +7,9 @@ use rtflash_analysis::reason::TooLong;
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{DeviceSpec, Request, Span, Task, TaskSet};
 
-use super::{MAX_WORK, TOO_LARGE, with_device};
+use super::{MAX_WORK, TOO_LARGE};
 use crate::allocator::Allocator;
-use crate::sizing::{UnservedTask, unserved};
+use crate::sizing::{UnservedTask, unserved, with_device};
 
 /// The needs of a task with requests that take longer than they have, whatever the number of chips.
 /// With each change named here it passes alone on the device; with other tasks that need not be

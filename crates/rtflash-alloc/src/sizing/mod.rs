@@ -35,7 +35,8 @@ pub use overwriting::Amplification;
 pub use wear::{ClusterCost, Expected, Wear};
 
 use search::Trials;
-pub(crate) use search::nearest;
+pub(crate) use search::{nearest, with_device};
+pub(crate) use whole::at_load;
 
 /// Tasks times chips times trials above which a limit is not looked for: it would take longer than
 /// a person waits. A trial under a sound analysis, or by a search, counts as so many more as it

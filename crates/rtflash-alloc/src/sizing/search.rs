@@ -73,20 +73,20 @@ impl<'a> Trials<'a> {
         (tasks.max(1) as u64).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
     }
 
-    /// The set on a changed device.
-    pub(super) fn with_device(&self, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
-        self.set.on(Device::new(change(self.set.device().spec())).ok()?).ok()
-    }
-
     /// The set on `chips` chips.
     pub(super) fn on_chips(&self, chips: u32) -> Option<TaskSet> {
-        self.with_device(|spec| DeviceSpec { chips, ..spec })
+        with_device(self.set, |spec| DeviceSpec { chips, ..spec })
     }
 
     /// The set with other tasks.
     pub(super) fn with_tasks(&self, tasks: Vec<Task>) -> Option<TaskSet> {
         TaskSet::new(*self.set.device(), tasks, self.set.jobs().to_vec()).ok()
     }
+}
+
+/// The set on a changed device.
+pub(crate) fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
+    set.on(Device::new(change(set.device().spec())).ok()?).ok()
 }
 
 /// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection,

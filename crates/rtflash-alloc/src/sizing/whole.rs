@@ -65,7 +65,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32
     }
     let carries = |permille: u64| {
         let permille = u32::try_from(permille).expect("no more than the largest load");
-        trials.passes(at_load(trials, permille))
+        trials.passes(at_load(trials.set, permille))
     };
     let most = if passes {
         Some(1_000 + farthest(u64::from(MOST_LOAD) - 999, |more| carries(1_000 + more)))
@@ -77,7 +77,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32
 
 /// The set at these thousandths of its load: every period divided by it, rounded up to the
 /// nanosecond. Deadlines that are stated stay, so no period becomes shorter than its deadline.
-fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
+pub(crate) fn at_load(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let changed = |request: Request| {
         let period = (u128::from(request.period().as_ns()) * 1_000).div_ceil(u128::from(permille.max(1)));
         let period = Span::from_ns(u64::try_from(period).ok()?)?;
@@ -91,5 +91,6 @@ fn at_load(trials: &Trials<'_>, permille: u32) -> Option<TaskSet> {
         };
         Some(Task { read: part(task.read)?, write: part(task.write)?, ..task.clone() })
     };
-    trials.with_tasks(trials.set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?)
+    let tasks = set.tasks().iter().map(task).collect::<Option<Vec<Task>>>()?;
+    TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }

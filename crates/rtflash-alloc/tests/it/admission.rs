@@ -13,26 +13,7 @@ use rtflash_model::{
     Access, Arrivals, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, Id, Job, LogicalRatio,
     Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
-    }
-}
-
-fn ns(time: u64) -> Span {
-    Span::from_ns(time).expect("a short time")
-}
+use rtflash_testkit::ns;
 
 /// A small device, with a command and a second page register or without.
 fn small(chips: u32, chips_per_channel: u32, times: [u64; 4]) -> DeviceSpec {
@@ -52,7 +33,7 @@ fn small(chips: u32, chips_per_channel: u32, times: [u64; 4]) -> DeviceSpec {
     }
 }
 
-fn drawn_device(rng: &mut Rng) -> Option<Device> {
+fn drawn_device(rng: &mut Stream) -> Option<Device> {
     let times = [20, 40, 60, 12].map(|most| rng.within(1, most));
     let shortest = Shortest { page_read: (rng.within(0, 1) == 0).then(|| ns(times[0])), ..Shortest::default() };
     let spec = DeviceSpec {
@@ -67,8 +48,8 @@ fn drawn_device(rng: &mut Rng) -> Option<Device> {
     Device::new(spec).ok()
 }
 
-fn drawn_task(rng: &mut Rng, number: u64) -> Task {
-    let request = |rng: &mut Rng| {
+fn drawn_task(rng: &mut Stream, number: u64) -> Task {
+    let request = |rng: &mut Stream| {
         let period = rng.within(200, 4_000);
         let request = Request::new(rng.within(1, 5), ns(period))?;
         let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]));
@@ -130,7 +111,7 @@ struct Asked {
     first: usize,
 }
 
-fn asked(rng: &mut Rng) -> Option<Asked> {
+fn asked(rng: &mut Stream) -> Option<Asked> {
     let device = drawn_device(rng)?;
     let first = usize::try_from(rng.within(1, 5)).expect("few");
     let mut tasks: Vec<Task> = (0..first as u64 + 3).map(|number| drawn_task(rng, number)).collect();
@@ -257,7 +238,7 @@ fn alone(Asked { test, running, .. }: &Asked, set: &TaskSet, new: TaskId) -> Opt
 fn who_is_not_asked_would_agree() {
     let mut answers = Answers::default();
     for case in 0..1_500 {
-        let mut rng = Rng(Stream::numbered(1, b"asked\0\0\0", case));
+        let mut rng = Stream::numbered(1, b"asked\0\0\0", case);
         let Some(mut asked) = asked(&mut rng) else { continue };
         for new in asked.first..asked.tasks.len() {
             let new = TaskId(u32::try_from(new).expect("few"));

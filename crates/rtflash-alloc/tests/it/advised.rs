@@ -6,25 +6,25 @@ use rtflash_alloc::sizing::{FrontAxes, RATIO_STEPS, front};
 use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_testkit::cases;
 
-use crate::cases::cases;
-use crate::common::{Rng, draw};
+use crate::common::draw;
 
 /// A small set that suspends erases, whose requests are due before their periods end, and whose
 /// tasks keep data.
-fn draw_due(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
+fn draw_due(rng: &mut Stream, chips: u64, tasks: u64) -> Option<TaskSet> {
     let set = draw(rng, chips, tasks)?;
-    let suspend = Span::from_ns(rng.from(0, 300) * 1_000).filter(|time| *time > Span::ZERO);
+    let suspend = Span::from_ns(rng.within(0, 300) * 1_000).filter(|time| *time > Span::ZERO);
     let device = DeviceSpec { erase_suspend: suspend, erase_resume: suspend, ..set.device().spec() };
     let device = Device::new(device).ok()?;
     let all = u64::try_from(device.logical_pages()).ok()?;
     let mut due = |task: &Task| {
         let mut sooner = |request: Request| {
-            let deadline = request.period().as_ns() * rng.from(3, 10) / 10;
+            let deadline = request.period().as_ns() * rng.within(3, 10) / 10;
             request.with_deadline(Span::from_ns(deadline)).unwrap_or(request)
         };
         let (read, write) = (task.read.map(&mut sooner), task.write.map(&mut sooner));
-        let data_pages = Some(rng.from(1, all) / 4).filter(|&data| data > 60 && data % 2 == 0);
+        let data_pages = Some(rng.within(1, all) / 4).filter(|&data| data > 60 && data % 2 == 0);
         Task { name: task.name.clone(), read, write, data_pages }
     };
     let tasks = set.tasks().iter().map(&mut due).collect();
@@ -32,13 +32,13 @@ fn draw_due(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
 }
 
 /// A small set on a device that suspends no erase, with little load and requests that are due soon.
-fn draw_urgent(rng: &mut Rng) -> Option<TaskSet> {
+fn draw_urgent(rng: &mut Stream) -> Option<TaskSet> {
     let set = draw(rng, 3, 2)?;
     let mut urgent = |request: Request| {
         let mut one_of =
-            |few: &[u64]| few.iter().copied().nth(usize::try_from(rng.from(0, few.len() as u64 - 1)).ok()?);
+            |few: &[u64]| few.iter().copied().nth(usize::try_from(rng.within(0, few.len() as u64 - 1)).ok()?);
         let (period, tenth) = (one_of(&[2, 10, 50, 200])?, one_of(&[10_000, 100_000])?);
-        let due = Span::from_ns(period * rng.from(1, 10) * tenth);
+        let due = Span::from_ns(period * rng.within(1, 10) * tenth);
         let request = Request::new(request.pages().div_ceil(8), Span::from_ns(period * 1_000_000)?)?;
         request.with_deadline(due)
     };
@@ -75,7 +75,7 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
     // Few sets have such gaps: these do.
     let known = [(2, 96), (2, 211), (3, 67), (3, 140), (3, 583)];
     for (size, seed) in known.into_iter().chain((1_000..1_000 + cases(2_u64)).map(|seed| (2, seed))) {
-        let Some(set) = draw_due(&mut Rng(Stream::numbered(seed, b"largest-", 0)), size, size) else { continue };
+        let Some(set) = draw_due(&mut Stream::numbered(seed, b"largest-", 0), size, size) else { continue };
         let (spec, sound) = (set.device().spec(), Sound::default());
         for by in [(&BestFit as &dyn Allocator, &sound as &dyn Analysis), (&ClusteringBfd, &Thesis)] {
             let on =
@@ -113,7 +113,7 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
 /// without a deadline fails with the latest ones, and each request can be served as is supposed.
 #[test]
 fn a_task_that_follows_advice_passes_alone() {
-    let mut rng = Rng(Stream::numbered(7, b"served--", 0));
+    let mut rng = Stream::numbered(7, b"served--", 0);
     let mut followed = [0; 5];
     for _ in 0..cases(16_u32) {
         let Some(set) = draw_urgent(&mut rng) else { continue };

@@ -11,7 +11,7 @@ use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Ta
 use rtflash_verify::plain::{self, PlainOutcome};
 use rtflash_verify::{Equations, Scalar, verify, verify_part_ftl};
 
-use crate::cases::cases;
+use rtflash_testkit::cases;
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;

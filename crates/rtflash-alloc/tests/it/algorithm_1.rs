@@ -8,7 +8,7 @@ use rtflash_analysis::{Fraction, Rational, Work, analysis_relying_on, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 
-use crate::common::{Rng, draw};
+use crate::common::draw;
 
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
 /// be.
@@ -127,10 +127,10 @@ fn divided(clusters: &[Cluster]) -> Vec<(Vec<TaskId>, u32)> {
 }
 
 /// A set in which some tasks are equal.
-fn with_twins(set: &TaskSet, rng: &mut Rng) -> Option<TaskSet> {
+fn with_twins(set: &TaskSet, rng: &mut Stream) -> Option<TaskSet> {
     let mut tasks = set.tasks().as_slice().to_vec();
     let first = tasks.first()?.clone();
-    for copy in 0..rng.from(0, 3) {
+    for copy in 0..rng.within(0, 3) {
         tasks.push(Task { name: format!("twin{copy}"), ..first.clone() });
     }
     TaskSet::new(*set.device(), tasks, vec![]).ok()
@@ -140,7 +140,7 @@ fn with_twins(set: &TaskSet, rng: &mut Rng) -> Option<TaskSet> {
 fn as_it_is_printed() {
     let (mut found, mut stuck, mut overloaded, mut merged) = (0, 0, 0, 0);
     for number in 0..700 {
-        let mut rng = Rng(Stream::numbered(3, b"printed_", number));
+        let mut rng = Stream::numbered(3, b"printed_", number);
         let Some(set) = draw(&mut rng, 9, 5).and_then(|set| with_twins(&set, &mut rng)) else { continue };
         for name in ["stripe", "superblock", "sound"] {
             let analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");

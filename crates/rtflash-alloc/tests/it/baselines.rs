@@ -10,13 +10,8 @@ use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet, format_ns,
 };
+use rtflash_testkit::{cases, ns};
 use rtflash_verify::{BaselineScheme, verify_baseline};
-
-use crate::cases::cases;
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
 
 /// One chip with these times in tenths of a microsecond, π, and a λ of so many hundredths.
 fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {
@@ -162,7 +157,7 @@ fn reserves_have_to_fit() {
 /// With one chip a channel and a cluster, Theorem 1 is Chang's test without the reserves.
 #[test]
 fn theorem_1_is_changs_test_on_a_chip() {
-    let (mut rng, mut yes, mut apart) = (Rng(Stream::new([31; 32])), 0, 0);
+    let (mut rng, mut yes, mut apart) = (Stream::new([31; 32]), 0, 0);
     for _ in 0..4_000 {
         let Some(drawn) = draw(&mut rng) else { continue };
         let spec = DeviceSpec { chips: 1, chips_per_channel: 1, ..drawn.device().spec() };
@@ -184,18 +179,9 @@ fn theorem_1_is_changs_test_on_a_chip() {
     assert!(yes > 100 && apart > 10, "{yes} {apart}");
 }
 
-struct Rng(Stream);
-
-impl Rng {
-    /// A number between these, both possible.
-    fn from(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-}
-
 /// Small numbers, so that sums of exactly one and rooms of exactly enough are frequent.
-fn draw(rng: &mut Rng) -> Option<TaskSet> {
-    let mut number = |low: u64, high: u64| rng.from(low, high);
+fn draw(rng: &mut Stream) -> Option<TaskSet> {
+    let mut number = |low: u64, high: u64| rng.within(low, high);
     let few = |number: u64| u32::try_from(number).expect("few");
     let device = Device::new(DeviceSpec {
         chips: few(number(1, 4)),
@@ -234,13 +220,13 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
 /// under five schemes, in one cluster and in two.
 #[test]
 fn verdicts_are_those_of_the_definitions() {
-    let (mut rng, mut counts, mut limits) = (Rng(Stream::new([7; 32])), [[0u32; 2]; 5], 0u32);
+    let (mut rng, mut counts, mut limits) = (Stream::new([7; 32]), [[0u32; 2]; 5], 0u32);
     let mut late = 0u32;
     for _ in 0..cases(8_000_u32) {
         let Some(set) = draw(&mut rng) else { continue };
         let (chips, all) = (set.device().chips(), set.tasks().count());
-        let cut = u32::try_from(rng.from(1, chips.into())).expect("few");
-        let first = u32::try_from(rng.from(0, all.into())).expect("few");
+        let cut = u32::try_from(rng.within(1, chips.into())).expect("few");
+        let first = u32::try_from(rng.within(0, all.into())).expect("few");
         let clusters = if cut == chips {
             vec![Cluster::of(0..chips, 0..all)]
         } else {
@@ -283,7 +269,7 @@ fn verdicts_are_those_of_the_definitions() {
 /// Reports have what the terms come to: all of them together, blocking by the shortest period.
 #[test]
 fn reports_have_the_terms() {
-    let mut rng = Rng(Stream::new([29; 32]));
+    let mut rng = Stream::new([29; 32]);
     let (mut blocked, mut collected) = (0, 0);
     for _ in 0..2_000 {
         let Some(set) = draw(&mut rng) else { continue };
@@ -314,7 +300,7 @@ fn reports_have_the_terms() {
 
 #[test]
 fn allocations_are_those_of_the_definitions() {
-    let (mut rng, mut accepted) = (Rng(Stream::new([19; 32])), [0u32; 5]);
+    let (mut rng, mut accepted) = (Stream::new([19; 32]), [0u32; 5]);
     let named = |name| allocator(name).expect("an algorithm");
     for _ in 0..1_500 {
         let Some(set) = draw(&mut rng) else { continue };

@@ -13,7 +13,7 @@ use rtflash_model::{
 };
 use rtflash_verify::{Equations, verify, verify_certified};
 
-use crate::cases::cases;
+use rtflash_testkit::cases;
 
 /// Draws.
 struct Rng(Stream);

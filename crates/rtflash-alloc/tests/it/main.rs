@@ -5,8 +5,6 @@ mod advised;
 mod agreement;
 mod algorithm_1;
 mod baselines;
-#[path = "../../../../tests/it/common/cases.rs"]
-mod cases;
 mod common;
 mod extremes;
 mod given_up;

@@ -8,13 +8,13 @@ use rtflash_analysis::{
 use rtflash_model::generate::PageCosts;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, DeviceSpec, Reliance, Request, Span, Task, TaskSet};
+use rtflash_testkit::cases;
 
-use crate::cases::cases;
-use crate::common::{Rng, draw};
+use crate::common::draw;
 
 /// The set with other deadlines, jitters, data and a device that says what its times contain.
-fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
-    let stated = |rng: &mut Rng| [None, Some(false), Some(true)][usize::try_from(rng.from(0, 2)).unwrap()];
+fn varied(rng: &mut Stream, set: &TaskSet) -> Option<TaskSet> {
+    let stated = |rng: &mut Stream| [None, Some(false), Some(true)][usize::try_from(rng.within(0, 2)).unwrap()];
     let device = Device::new(DeviceSpec {
         page_read_includes_transfer: stated(rng),
         page_program_includes_transfer: stated(rng),
@@ -22,8 +22,8 @@ fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
     })
     .ok()?;
     let mut due = |request: Request| {
-        let deadline = (request.period().as_ns() * rng.from(5, 10) / 10).max(1);
-        let jitter = deadline * rng.from(0, 3) / 10;
+        let deadline = (request.period().as_ns() * rng.within(5, 10) / 10).max(1);
+        let jitter = deadline * rng.within(0, 3) / 10;
         request.with_deadline(Span::from_ns(deadline))?.with_jitter(Span::from_ns(jitter)?)
     };
     let mut tasks: Vec<Task> = set.tasks().iter().cloned().collect();
@@ -33,7 +33,7 @@ fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
     }
     let all = u64::try_from(device.logical_pages()).ok()?.max(1);
     for task in &mut tasks {
-        task.data_pages = Some(rng.from(1, all)).filter(|data| data % 3 > 0);
+        task.data_pages = Some(rng.within(1, all)).filter(|data| data % 3 > 0);
     }
     TaskSet::new(device, tasks, vec![]).ok()
 }
@@ -48,7 +48,7 @@ fn a_yes_of_necessary_tests_says_nothing() {
 
 #[test]
 fn what_is_impossible_is_so_to_the_verifier() {
-    let mut rng = Rng(Stream::numbered(7, b"necessar", 0));
+    let mut rng = Stream::numbered(7, b"necessar", 0);
     let mut found = std::collections::BTreeMap::<Option<&str>, u32>::new();
     for _ in 0..cases(500_u32) {
         let Some(plain) = draw(&mut rng, 8, 6) else { continue };
@@ -73,7 +73,7 @@ fn what_is_impossible_is_so_to_the_verifier() {
 /// On zones a device shows all of its pages, and nothing says that they are in use.
 #[test]
 fn what_zones_take_is_not_impossible_with_zones() {
-    let mut rng = Rng(Stream::numbered(9, b"necessar", 0));
+    let mut rng = Stream::numbered(9, b"necessar", 0);
     let zoned = Zoned::relying_on(Reliance::Neighbours);
     let [mut accepted, mut proofs, mut beyond] = [0; 3];
     for number in 0..cases(400_u32) {
@@ -97,11 +97,11 @@ fn what_zones_take_is_not_impossible_with_zones() {
 }
 
 /// The set with streams for writes, some of its tasks with as many data as a device shows.
-fn in_zones(rng: &mut Rng, set: &TaskSet, large: bool) -> Option<TaskSet> {
+fn in_zones(rng: &mut Stream, set: &TaskSet, large: bool) -> Option<TaskSet> {
     let all = u64::try_from(set.device().logical_pages()).ok()?.max(1);
     let tasks = set.tasks().iter().map(|task| Task {
         write: task.write.map(|write| write.with_access(Access::Stream)),
-        data_pages: if large { Some(rng.from(all.div_ceil(2), all)) } else { None },
+        data_pages: if large { Some(rng.within(all.div_ceil(2), all)) } else { None },
         ..task.clone()
     });
     TaskSet::new(*set.device(), tasks.collect(), vec![]).ok()
@@ -109,7 +109,7 @@ fn in_zones(rng: &mut Rng, set: &TaskSet, large: bool) -> Option<TaskSet> {
 
 #[test]
 fn what_a_sound_analysis_accepts_is_not_impossible() {
-    let mut rng = Rng(Stream::numbered(8, b"necessar", 0));
+    let mut rng = Stream::numbered(8, b"necessar", 0);
     let granted = Reliance::Queue;
     let analyses: [&dyn Analysis; 3] =
         [&Stripe::relying_on(granted), &Superblock::relying_on(granted), &Sound::relying_on(granted)];

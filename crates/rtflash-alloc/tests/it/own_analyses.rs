@@ -13,10 +13,7 @@ use rtflash_model::generate::PageCosts;
 use rtflash_model::{
     AllocationError, ChipId, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
 };
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
+use rtflash_testkit::ns;
 
 /// Numbers that look random and are always the same.
 fn mixed(seed: u64, parts: &[u64]) -> u64 {

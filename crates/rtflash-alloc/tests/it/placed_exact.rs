@@ -9,7 +9,7 @@ use rtflash_model::{
     read_task_set,
 };
 
-use crate::common::{Rng, draw};
+use crate::common::draw;
 
 /// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been
 /// used or the next new one.
@@ -49,7 +49,7 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
 /// Whether there is a set of this number.
 fn agrees(name: &str, granted: Reliance, number: u64) -> bool {
     let test: &dyn Analysis = analysis_relying_on(name, granted).expect("there is");
-    let Some(set) = draw(&mut Rng(Stream::numbered(7, b"hands___", number)), 4, 4) else { return false };
+    let Some(set) = draw(&mut Stream::numbered(7, b"hands___", number), 4, 4) else { return false };
     let found = allocator("exact").expect("there is").allocate(&set, test).is_schedulable();
     let (chips, tasks) = (set.device().chips() as usize, set.tasks().len());
     let holds =

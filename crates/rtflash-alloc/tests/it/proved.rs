@@ -2,6 +2,7 @@
 //! (T), and the numbers of garbage collection, on the processors of `proofs/cases.jsonl`. What the
 //! cases say of them is the program's answer (`make cases` in `proofs/` repeats it).
 
+use rtflash_testkit::ns;
 use std::fs;
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use rtflash_analysis::Work;
 use rtflash_analysis::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,
-    Request, Span, Task, TaskSet, Tightest,
+    Request, Task, TaskSet, Tightest,
 };
 use rtflash_verify::verify_certified;
 
@@ -86,10 +87,6 @@ impl Case {
         assert_eq!(u64::from(bus.foreign), self.numbers("others")[0]);
         Processor::new(set.device(), set.tasks(), chips, self.placement(), bus).expect("a processor")
     }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a time")
 }
 
 fn cases() -> impl Iterator<Item = Case> {

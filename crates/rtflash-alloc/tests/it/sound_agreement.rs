@@ -10,7 +10,7 @@ use rtflash_model::{
 };
 use rtflash_verify::{CertifiedVerification, verify_certified};
 
-use crate::cases::cases;
+use rtflash_testkit::cases;
 
 fn span(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")

@@ -8,31 +8,12 @@ use rtflash_model::{
     Access, Allocation, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Id, LogicalRatio, Placement,
     Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
+use rtflash_testkit::ns;
 use rtflash_verify::{CertifiedClusterVerification, verify_certified};
 
-use crate::cases::cases;
+use rtflash_testkit::cases;
 
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
-    }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
-
-fn device(rng: &mut Rng) -> Option<Device> {
+fn device(rng: &mut Stream) -> Option<Device> {
     let read = rng.within(1, 25);
     let (failing, suspends) = (rng.within(0, 7) == 0, rng.within(0, 3) == 0);
     let spec = DeviceSpec {
@@ -87,7 +68,7 @@ struct Division {
     allocation: Allocation,
 }
 
-fn divide(rng: &mut Rng) -> Option<Division> {
+fn divide(rng: &mut Stream) -> Option<Division> {
     let device = device(rng)?;
     let chips = u64::from(device.chips());
     let count = rng.within(1, chips);
@@ -115,7 +96,7 @@ fn divide(rng: &mut Rng) -> Option<Division> {
 }
 
 /// A task that takes some tenths of the time of so many chips.
-fn task(rng: &mut Rng, device: &Device, chips: u64, reading: bool, load: u64) -> Option<Task> {
+fn task(rng: &mut Stream, device: &Device, chips: u64, reading: bool, load: u64) -> Option<Task> {
     let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential, Access::Stream, Access::Stream]);
     let explicit = rng.within(0, 2) == 0;
     let mut request = |most: u64, cost: Span, weight: u64| {
@@ -207,10 +188,10 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
 }
 
 /// The same certificates but for one number of one of them, and which that is.
-fn altered(rng: &mut Rng, allocation: &Allocation) -> Option<(usize, Allocation)> {
+fn altered(rng: &mut Stream, allocation: &Allocation) -> Option<(usize, Allocation)> {
     let mut certificates: Vec<Certificate> =
         (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
-    let at = usize::try_from(rng.0.below(allocation.len() as u64)).expect("a few");
+    let at = usize::try_from(rng.below(allocation.len() as u64)).expect("a few");
     // Both ways to wait for neighbours.
     let of = certificates.get_mut(at)?;
     of.backfill ^= rng.within(0, 1) == 0 && of.placement == Placement::Superblock;
@@ -247,7 +228,7 @@ fn altered(rng: &mut Rng, allocation: &Allocation) -> Option<(usize, Allocation)
 fn what_holds_of_altered_certificates_does_in_both() {
     let mut verdicts = [0; 3];
     for case in 0..cases(4_000) {
-        let mut rng = Rng(Stream::numbered(2, b"verified", case));
+        let mut rng = Stream::numbered(2, b"verified", case);
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
         let (allocation, _) = certified(&set, &allocation, &Placement::COLLECTING, granted, &Work::new());
@@ -278,7 +259,7 @@ fn what_holds_of_altered_certificates_does_in_both() {
 fn missing_certificates_are_made_next_to_the_others() {
     let (mut kept, mut failing) = (0, 0);
     for case in 0..cases(2_000) {
-        let mut rng = Rng(Stream::numbered(3, b"verified", case));
+        let mut rng = Stream::numbered(3, b"verified", case);
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
         let (whole, _) = certified(&set, &allocation, &Placement::COLLECTING, granted, &Work::new());
@@ -368,7 +349,7 @@ impl Compared {
 fn what_is_said_is_what_the_verifier_says() {
     let mut all = Compared::default();
     for case in 0..cases(4_000) {
-        let mut rng = Rng(Stream::numbered(1, b"verified", case));
+        let mut rng = Stream::numbered(1, b"verified", case);
         let Some(division) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
         let placements: &[Placement] =
@@ -392,7 +373,7 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     ];
     let mut all = Compared::default();
     for case in 0..cases(1_200) {
-        let mut rng = Rng(Stream::numbered(9, b"verified", case));
+        let mut rng = Stream::numbered(9, b"verified", case);
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
         let spec = DeviceSpec {
             command: Some(ns(rng.within(1, 4))),
@@ -430,7 +411,7 @@ fn of_streams(division: Division, but: impl Fn(usize) -> bool) -> Division {
 fn what_zones_hold_is_what_the_verifier_says() {
     let mut all = Compared::default();
     for case in 0..cases(6_000) {
-        let mut rng = Rng(Stream::numbered(5, b"verified", case));
+        let mut rng = Stream::numbered(5, b"verified", case);
         let Some(division) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
         let placements: &[Placement] = rng.one_of(&[
@@ -452,7 +433,7 @@ fn what_zones_hold_is_what_the_verifier_says() {
 fn altered_certificates_of_zones_are_judged_alike() {
     let (mut verdicts, mut refused) = ([0; 2], [0; 2]);
     for case in 0..cases(4_000) {
-        let mut rng = Rng(Stream::numbered(6, b"verified", case));
+        let mut rng = Stream::numbered(6, b"verified", case);
         let Some(division) = divide(&mut rng) else { continue };
         let jumps = rng.within(0, 2) == 0;
         let Division { set, allocation } = of_streams(division, |position| jumps && position == 0);
@@ -465,7 +446,7 @@ fn altered_certificates_of_zones_are_judged_alike() {
         if stated.is_empty() {
             continue;
         }
-        let at = usize::try_from(rng.0.below(stated.len() as u64)).expect("a few");
+        let at = usize::try_from(rng.below(stated.len() as u64)).expect("a few");
         let busy = !allocation.clusters()[at].tasks.is_empty();
         let server = rng.within(0, 3) == 0;
         let collection = Collection {
@@ -506,7 +487,7 @@ fn altered_certificates_of_zones_are_judged_alike() {
 
 /// Clusters in order, each with a task; the first one has as much to do as this.
 fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
-    let mut rng = Rng(Stream::numbered(4, b"verified", case));
+    let mut rng = Stream::numbered(4, b"verified", case);
     let device = device(&mut rng)?;
     let size = rng.within(1, 3);
     let (mut clusters, mut tasks) = (Vec::new(), Vec::new());

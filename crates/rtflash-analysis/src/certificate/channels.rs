@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
-use super::choice::{Choice, choose};
-use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::choice::{Choice, choose, nearest_terms};
+use super::placed::{PlacedProcessor, worst};
 use super::shortfall::Shortfall;
 use crate::demand::Nearest;
 use crate::demand::bus::Contention;
@@ -21,11 +21,8 @@ use crate::gc::ChosenGc;
 use crate::organisation::processor::Processor;
 use crate::organisation::shared_bus::SharedBus;
 use crate::organisation::{collects, is_on_one_channel, may_queue};
-use crate::term::Term;
 use crate::work::Work;
-pub use certify::{
-    Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, certify_without_servers, tried,
-};
+pub use certify::{Certification, Trial, certify, certify_beside, certify_whole, certify_without_servers, tried};
 use neighbourhoods::Neighbourhood;
 use trials::KnownTrial;
 pub use trials::TrialAnswers;
@@ -55,8 +52,6 @@ pub struct ChannelContention<'a> {
     /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
     /// nothing is written.
     gcs: Vec<Option<Option<ChosenGc>>>,
-    /// The term that a search leaves out of the tests; `None` for a guarantee.
-    left_out: Option<Term>,
     /// Of each cluster.
     alone: Vec<AloneProcessor>,
     /// Clusters on each channel, ascending, with the number of their chips there.
@@ -96,7 +91,6 @@ impl<'a> ChannelContention<'a> {
             granted,
             work,
             gcs: vec![None; clusters.len()],
-            left_out: None,
             alone: vec![OnceCell::new(); clusters.len()],
             channels: Rc::new(channels),
             whole: false,
@@ -104,14 +98,6 @@ impl<'a> ChannelContention<'a> {
             hasty: false,
             trials: None,
         }
-    }
-
-    /// The contention with a term left out of the tests. It guarantees nothing: searches use it to
-    /// show that the term is needed.
-    #[must_use]
-    pub fn leaving_out(self, term: Option<Term>) -> ChannelContention<'a> {
-        let alone = vec![OnceCell::new(); self.clusters.len()];
-        ChannelContention { left_out: term, alone, ..self }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
@@ -164,7 +150,7 @@ impl<'a> ChannelContention<'a> {
 
     /// Whether it serves other jobs.
     fn serves(&self, position: usize) -> bool {
-        self.servers[position] > 0 && self.left_out != Some(Term::Servers)
+        self.servers[position] > 0
     }
 
     /// Whether it is known how much a chip of the cluster moves.
@@ -182,13 +168,8 @@ impl<'a> ChannelContention<'a> {
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {
         let (device, size) = (self.set.device(), self.clusters[position].size());
-        let bus = if self.left_out == Some(Term::Transfer) { bus.less_one() } else { bus };
         self.work.prepare(2 * self.clusters[position].tasks.len() + 16);
-        let processor = Processor::new(device, self.tasks(position), size, self.placements[position], bus)?;
-        Some(match self.left_out {
-            Some(term) => processor.leaving_out(term, device),
-            None => processor,
-        })
+        Processor::new(device, self.tasks(position), size, self.placements[position], bus)
     }
 
     /// A cluster's processor, all other chips of its channels taken to be as busy as can be.
@@ -223,10 +204,8 @@ impl<'a> ChannelContention<'a> {
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
         for Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere } in neighbourhoods {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
-            let mut contention = Contention::new(self.set.device())
-                .with_more(more.into())
-                .rows_wait_elsewhere(rows_wait_elsewhere)
-                .leaving_out(self.left_out);
+            let mut contention =
+                Contention::new(self.set.device()).with_more(more.into()).rows_wait_elsewhere(rows_wait_elsewhere);
             for (neighbour, chips) in bounded {
                 let alone = self.alone(neighbour)?;
                 self.work.prepare(alone.tasks.len() + 4);

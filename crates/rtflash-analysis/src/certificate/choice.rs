@@ -131,7 +131,7 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
 
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
-pub(crate) fn first_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
+pub(crate) fn nearest_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
     let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.flatten().next());
     first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
 }
@@ -236,8 +236,10 @@ fn first_to_hold(
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::ns;
+
     use super::*;
-    use crate::random_processors::{Drawn, ns};
+    use crate::random_processors::Drawn;
 
     /// What is found holds, and little is missed that some deadline would make hold.
     #[test]

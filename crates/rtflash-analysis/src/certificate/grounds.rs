@@ -27,98 +27,59 @@ const fn by_hand(claim: &'static str, theorem: &'static str) -> Ground {
     Ground { claim, theorem, machine: None }
 }
 
-const BUS: Ground =
-    checked("a page waits for one transfer of each other chip of its channel", "Lemma 1", "lemma_1", "Bus.v");
-const ALONE: Ground =
-    checked("a read of a superblock waits for other clusters' chips alone", "Section 4", "read_by_others", "Device.v");
-const COMMANDS: Ground = by_hand("commands wait for the bus, and hold it", "Lemma 21");
-const COUNTS: Ground = checked("so many jobs of a request are due in an interval", "Lemma 10", "requests_due", "Edf.v");
-const STREAMS: Ground = by_hand("so many pages of a stream's jobs are on a chip", "Lemma 20");
-const RESERVE: Ground = checked("every program finds a free page", "Lemma 2", "lemma_2", "Reserve.v");
-const VICTIMS: Ground = checked("a victim has v valid pages at most", "Lemma 3", "lemma_3", "Victims.v");
-const PASS: Ground = checked("a pass costs C_g at most", "Sections 3 and 4", "pass_cost_bound", "Costs.v");
-const PASS_ROWS: Ground =
-    checked("a pass of a superblock has so many reads and rows", "Section 4", "superblock_pass", "Superblock.v");
-const STATED: Ground = checked("the numbers of the certificate are enough", "Lemma 8", "lemma_8", "Closing.v");
-const FAILURES: Ground = by_hand("what fails is programmed once more, and blocks are there for it", "Theorem 8");
-const SUSPENSIONS: Ground = by_hand("an erase that is suspended is paid for by whose job suspends it", "Theorem 9");
-const SHARE: Ground = checked("a server takes its share at most", "Lemma 6", "lemma_6", "Server.v");
-const SERVER_PAGES: Ground = checked("a server draws R pages at most", "Lemma 7", "lemma_7", "Reserve.v");
-const DEMAND: Ground =
-    checked("who passes (T) is not late, pages and passes being as said", "Lemma 4", "lemma_4", "Edf.v");
-const STRIPE: Ground =
-    checked("all of this holds together on a chip of a stripe", "Theorem S", "theorem_S_on_a_bus", "Device.v");
-const ZONES: Ground = by_hand("all of this holds together on a chip whose tasks reset their own zones", "Theorem 7");
-const SUPERBLOCK: Ground = checked(
-    "all of this holds together in a superblock that does not backfill",
-    "Theorem D",
-    "theorem_D_on_buses",
-    "Device.v",
-);
-const BACKFILL: Ground = by_hand("backfill makes nobody late", "Theorem D");
-const NEIGHBOURS: Ground =
-    checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
-const SUPERBLOCK_WAITS: Ground = by_hand("steps of a superblock wait for no more than that", "Lemma 22");
-const QUEUE: Ground = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
-const QUEUE_OF_COMMANDS: Ground =
-    by_hand("a read waits for one page or program of another chip, and one command", "Lemma 21b");
-const REGISTERS: Ground =
-    checked("a second page register takes a page while the array goes on", "Theorem 5", "theorem_5", "Channel.v");
-const REGISTERS_SERVER: Ground = by_hand("a server does so, too", "Theorem 5");
-const REGISTERS_SUPERBLOCK: Ground =
-    by_hand("a superblock whose chips have a second page register is as one such chip", "Theorem 6");
-const REGISTERS_COMMANDS: Ground = by_hand("a read's command waits with the page before it, or alone", "Lemma 23");
-const LAST: Ground =
-    checked("no interval beyond the last length fails", "Section 2.7", "last_length_suffices", "Demand.v");
-const LAST_WITH_WAITS: Ground = checked(
-    "no interval beyond the last length fails, waits for neighbours included",
-    "Section 6",
-    "last_length'_suffices",
-    "LastLength.v",
-);
-const LAST_OF_OTHERS: Ground = by_hand(
-    "no interval beyond the last length fails, with waits of a queue, a second register or a superblock",
-    "Section 6",
-);
-const SEGMENTS: Ground = checked("no interval up to it is left out", "Lemma 5", "lemma_5_code", "Qpa.v");
-const TIGHTEST: Ground =
-    checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
+/// A constant for each step, and all of them.
+macro_rules! grounds {
+    ($($name:ident = $ground:expr;)*) => {
+        $(const $name: Ground = $ground;)*
 
-/// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 32] = [
-    BUS,
-    ALONE,
-    COMMANDS,
-    COUNTS,
-    STREAMS,
-    RESERVE,
-    VICTIMS,
-    PASS_ROWS,
-    PASS,
-    STATED,
-    FAILURES,
-    SUSPENSIONS,
-    SHARE,
-    SERVER_PAGES,
-    DEMAND,
-    STRIPE,
-    ZONES,
-    SUPERBLOCK,
-    BACKFILL,
-    NEIGHBOURS,
-    SUPERBLOCK_WAITS,
-    QUEUE,
-    QUEUE_OF_COMMANDS,
-    REGISTERS,
-    REGISTERS_SERVER,
-    REGISTERS_SUPERBLOCK,
-    REGISTERS_COMMANDS,
-    LAST,
-    LAST_WITH_WAITS,
-    LAST_OF_OTHERS,
-    SEGMENTS,
-    TIGHTEST,
-];
+        /// All of them, in the order of the argument.
+        pub const GROUNDS: &[Ground] = &[$($name),*];
+    };
+}
+
+grounds! {
+    BUS = checked("a page waits for one transfer of each other chip of its channel", "Lemma 1", "lemma_1", "Bus.v");
+    ALONE = checked("a read of a superblock waits for other clusters' chips alone",
+        "Section 4", "read_by_others", "Device.v");
+    COMMANDS = by_hand("commands wait for the bus, and hold it", "Lemma 21");
+    COUNTS = checked("so many jobs of a request are due in an interval", "Lemma 10", "requests_due", "Edf.v");
+    STREAMS = by_hand("so many pages of a stream's jobs are on a chip", "Lemma 20");
+    RESERVE = checked("every program finds a free page", "Lemma 2", "lemma_2", "Reserve.v");
+    VICTIMS = checked("a victim has v valid pages at most", "Lemma 3", "lemma_3", "Victims.v");
+    PASS_ROWS = checked("a pass of a superblock has so many reads and rows",
+        "Section 4", "superblock_pass", "Superblock.v");
+    PASS = checked("a pass costs C_g at most", "Sections 3 and 4", "pass_cost_bound", "Costs.v");
+    STATED = checked("the numbers of the certificate are enough", "Lemma 8", "lemma_8", "Closing.v");
+    FAILURES = by_hand("what fails is programmed once more, and blocks are there for it", "Theorem 8");
+    SUSPENSIONS = by_hand("an erase that is suspended is paid for by whose job suspends it", "Theorem 9");
+    SHARE = checked("a server takes its share at most", "Lemma 6", "lemma_6", "Server.v");
+    SERVER_PAGES = checked("a server draws R pages at most", "Lemma 7", "lemma_7", "Reserve.v");
+    DEMAND = checked("who passes (T) is not late, pages and passes being as said", "Lemma 4", "lemma_4", "Edf.v");
+    STRIPE = checked("all of this holds together on a chip of a stripe",
+        "Theorem S", "theorem_S_on_a_bus", "Device.v");
+    ZONES = by_hand("all of this holds together on a chip whose tasks reset their own zones", "Theorem 7");
+    SUPERBLOCK = checked("all of this holds together in a superblock that does not backfill",
+        "Theorem D", "theorem_D_on_buses", "Device.v");
+    BACKFILL = by_hand("backfill makes nobody late", "Theorem D");
+    NEIGHBOURS = checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
+    SUPERBLOCK_WAITS = by_hand("steps of a superblock wait for no more than that", "Lemma 22");
+    QUEUE = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
+    QUEUE_OF_COMMANDS = by_hand("a read waits for one page or program of another chip, and one command", "Lemma 21b");
+    REGISTERS = checked("a second page register takes a page while the array goes on",
+        "Theorem 5", "theorem_5", "Channel.v");
+    REGISTERS_SERVER = by_hand("a server does so, too", "Theorem 5");
+    REGISTERS_SUPERBLOCK = by_hand("a superblock whose chips have a second page register is as one such chip",
+        "Theorem 6");
+    REGISTERS_COMMANDS = by_hand("a read's command waits with the page before it, or alone", "Lemma 23");
+    LAST = checked("no interval beyond the last length fails", "Section 2.7", "last_length_suffices", "Demand.v");
+    LAST_WITH_WAITS = checked("no interval beyond the last length fails, waits for neighbours included",
+        "Section 6", "last_length'_suffices", "LastLength.v");
+    LAST_OF_OTHERS = by_hand(
+        "no interval beyond the last length fails, with waits of a queue, a second register or a superblock",
+        "Section 6");
+    SEGMENTS = checked("no interval up to it is left out", "Lemma 5", "lemma_5_code", "Qpa.v");
+    TIGHTEST = checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
+}
 
 /// What there is of a promise that a machine has not checked.
 #[derive(Debug, Clone, Copy)]
@@ -293,6 +254,6 @@ pub fn grounds(
         STRIPE | SUPERBLOCK if promised.commands => Ground { machine: Some(("closing", "Closing.v")), ..ground },
         _ => ground,
     };
-    let needed = GROUNDS.into_iter().filter(|&ground| promised.needs(ground) && is_there(&ground));
+    let needed = GROUNDS.iter().copied().filter(|&ground| promised.needs(ground) && is_there(&ground));
     needed.map(as_far_as_checked).collect()
 }

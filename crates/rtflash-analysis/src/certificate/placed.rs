@@ -42,12 +42,6 @@ impl PlacedProcessor {
     }
 }
 
-/// Garbage collection with the deadline of least load on the interval that matters: the one at
-/// which the demand is in proportion, else the shortest.
-pub(crate) fn nearest_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
-    super::choice::first_terms(processor, work)
-}
-
 /// A failing interval and its slack.
 pub(crate) fn worst(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Nearest {
     let looks = placed.demands(gc, 0, work).map(|demand| {

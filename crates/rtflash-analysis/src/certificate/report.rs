@@ -108,8 +108,7 @@ fn others<'p>(
 /// whatever was stated.
 #[must_use]
 pub fn tightened(set: &TaskSet, allocation: Allocation, granted: Reliance) -> Allocation {
-    let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
-    let Some(mut certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return allocation };
+    let Some(mut certificates) = allocation.certificates() else { return allocation };
     let (clusters, work) = (allocation.clusters(), Work::new());
     let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
     let tightest = certificates.iter().enumerate().map(|(at, certificate)| contention.tightest(at, certificate));
@@ -143,9 +142,7 @@ impl Held {
 /// collection than the load needs.
 pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
-    let certificates: Option<Vec<Certificate>> =
-        (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
-    let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
+    let Some(certificates) = allocation.certificates() else { return clusters.iter().map(|_| None).collect() };
     let work = Work::new();
     let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
     let one = |(position, certificate): (usize, &Certificate)| {
@@ -170,16 +167,7 @@ pub fn reports(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec
 }
 
 fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport {
-    let mut report = ClusterReport {
-        utilization: 0.0,
-        blocking: 0.0,
-        read: 0.0,
-        write: 0.0,
-        gc: 0.0,
-        min_period: None,
-        server: 0.0,
-        gc_tasks: Vec::new(),
-    };
+    let mut report = ClusterReport::default();
     // Not even garbage collection can be made to keep up.
     let Some(held) = held else { return ClusterReport { utilization: f64::MAX, ..report } };
     report.server = f64::from(held.certificate.server_thousandths) / 1_000.0;
@@ -244,8 +232,7 @@ fn least_reliances(
     granted: Reliance,
     work: &Work,
 ) -> Option<Vec<Option<Reliance>>> {
-    let certificates: Vec<Certificate> =
-        (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
+    let certificates = allocation.certificates()?;
     let clusters = allocation.clusters();
     let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, work);
     let of = |(position, certificate)| contention.least_reliance(position, certificate);

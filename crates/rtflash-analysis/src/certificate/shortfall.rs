@@ -2,7 +2,8 @@
 
 use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 
-use super::placed::{PlacedProcessor, nearest_terms, worst};
+use super::choice::nearest_terms;
+use super::placed::{PlacedProcessor, worst};
 use crate::demand::{Demand, DemandVerdict, Nearest};
 use crate::gc::ChosenGc;
 use crate::organisation::processor::{DemandTask, Processor};
@@ -151,10 +152,13 @@ pub fn never_served(
 
 #[cfg(test)]
 mod tests {
+    use rtflash_model::random::Stream;
+
     use super::*;
     use crate::certificate::choice::choose;
     use crate::demand::bus::Contention;
-    use crate::random_processors::{Drawn, ProcessorRng};
+    use crate::random_processors::Drawn;
+    use crate::random_processors::{draw_device, draw_tasks};
     use crate::reason::NoRoomForGc;
 
     /// Clusters are ordered by how much too much there is of what is named as the reason.
@@ -227,8 +231,8 @@ mod tests {
     fn a_request_that_is_never_served_is_served_by_no_cluster() {
         let mut found = [0; 3];
         for seed in 0..4_000 {
-            let mut rng = ProcessorRng::new(seed, b"never---");
-            let (Some(device), tasks) = (rng.device(), rng.tasks(2)) else { continue };
+            let mut rng = Stream::numbered(seed, b"never---", 0);
+            let (Some(device), tasks) = (draw_device(&mut rng), draw_tasks(&mut rng, 2)) else { continue };
             let placements: Vec<Placement> =
                 Placement::COLLECTING.into_iter().filter(|placement| placement.is_possible_on(&device)).collect();
             for task in &tasks {

@@ -157,9 +157,11 @@ fn time(cost: Cost) -> Rational {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::ns;
+
     use super::FitsFrom;
     use crate::demand::Demand;
-    use crate::random_processors::{Drawn, ns};
+    use crate::random_processors::Drawn;
     use crate::work::Work;
 
     /// At random lengths, and just at the longest deadline, where little is left of what comes on

@@ -1,7 +1,7 @@
 //! Loads that clusters have at least, whatever they and their neighbours are run with: what has too
 //! much to do is known before any deadline of garbage collection is looked for.
 
-use rtflash_model::{Device, Placement, Reliance, Task};
+use rtflash_model::{Device, Placement, Task};
 
 use crate::organisation::processor::Processor;
 use crate::organisation::shared_bus::SharedBus;
@@ -135,47 +135,28 @@ impl LeastLoad {
         self.load + ns(device.bus_hold()) * self.pages * f64::from(chips)
     }
 
-    /// A load that a stripe with `own` chips on a channel has at least, as far as it may rely on
-    /// its neighbours: some of the stripes there, with the number of their chips. Whatever else is
-    /// there only adds to it.
+    /// A load that a stripe on `ways` chips of a channel has at least, where the bus serves first
+    /// come, first served.
     ///
-    /// With the load alone, each page waits for a transfer of each other chip, of neighbours' as
-    /// far as these move so much. In a queue there are two more bounds on waiting, and the least
-    /// counts: one takes σ back for each read, the other no more than σ for each page of the chip
-    /// that moves the most; what is programmed is fresh, and spoils some of it. What these bounds
-    /// have on top for jobs, passes and commands is left out.
-    pub fn beside(
-        self,
-        device: &Device,
-        granted: Reliance,
-        own: u32,
-        neighbours: impl Iterator<Item = (u32, LeastLoad)>,
-    ) -> f64 {
-        let siblings = (own > 1).then_some((own - 1, self));
-        let (mut chips, mut waits, mut fresh) = (0.0, 0.0, 0.0);
-        let (mut most, mut least_fresh) = (0.0f64, f64::INFINITY);
-        for (count, other) in siblings.into_iter().chain(neighbours) {
-            let (count, moved) = (f64::from(count), other.pages.min(self.pages));
-            chips += count;
-            waits += count * moved;
-            fresh += count * other.writes;
-            most = most.max(moved);
-            least_fresh = least_fresh.min(other.writes);
-        }
-        let hold = ns(device.bus_hold());
-        let load = self.load + hold * waits;
+    /// Each page waits for a transfer of each other chip, and two more bounds hold, of which the
+    /// least counts: one takes σ back for each read, the other no more than σ for each page of the
+    /// chip that moves the most; what is programmed is fresh, and spoils some of it. What these
+    /// bounds have on top for jobs, passes and commands is left out.
+    pub fn in_a_queue(self, device: &Device, ways: u32) -> f64 {
+        let (others, hold) = (f64::from(ways - 1), ns(device.bus_hold()));
+        let load = self.load + hold * (others * self.pages);
         // Nor does a queue of commands take more off.
-        if chips == 0.0 || granted != Reliance::Queue || device.has_commands() {
+        if ways == 1 || device.has_commands() {
             return load;
         }
         let (sense, transfer) = (ns(device.page_read()), ns(device.page_transfer()));
-        let phi = sense.min(transfer);
-        let sigma = if chips > 1.0 { sense.min(2.0 * transfer) } else { phi };
-        let apart = phi * least_fresh + (sigma - phi) * fresh / (chips - 1.0).max(1.0);
-        let spoilt = apart.min(sigma * fresh / chips);
+        let (phi, fresh) = (sense.min(transfer), others * self.writes);
+        let sigma = if ways > 2 { sense.min(2.0 * transfer) } else { phi };
+        let apart = phi * self.writes + (sigma - phi) * fresh / (others - 1.0).max(1.0);
+        let spoilt = apart.min(sigma * fresh / others);
         let reads = self.pages - self.writes;
-        let in_turn = self.load + hold * chips * self.pages - sigma * reads + spoilt;
-        let ranked = load + sigma * self.writes + phi * fresh - sigma * most;
+        let in_turn = self.load + hold * others * self.pages - sigma * reads + spoilt;
+        let ranked = load + sigma * self.writes + phi * fresh - sigma * self.pages;
         load.min(in_turn).min(ranked)
     }
 }
@@ -183,12 +164,14 @@ impl LeastLoad {
 #[cfg(test)]
 mod tests {
     use rtflash_model::Request;
+    use rtflash_model::random::Stream;
+    use rtflash_testkit::ns;
 
     use super::*;
     use crate::demand::Demand;
     use crate::demand::bus::Contention;
     use crate::gc::ChosenGc;
-    use crate::random_processors::{ProcessorRng, ns};
+    use crate::random_processors::{draw_device, draw_tasks};
 
     /// A stripe's chips on a channel, with garbage collection of any deadline.
     struct Drawn {
@@ -199,12 +182,12 @@ mod tests {
     }
 
     impl Drawn {
-        fn new(device: &Device, rng: &mut ProcessorRng) -> Option<Drawn> {
+        fn new(device: &Device, rng: &mut Stream) -> Option<Drawn> {
             let (most, size) = (rng.within(1, 3), rng.small(1, 3));
             // Reads of many pages, so that jobs are few: what they cost is left out of the bound.
             let longer = |read: Request| Request::new(40 * read.pages(), ns(40 * read.period().as_ns()));
-            let tasks = rng.tasks(most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
-            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size.into()), gc: None };
+            let tasks = draw_tasks(rng, most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
+            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size), gc: None };
             let processor = drawn.processor(device, SharedBus::alone())?;
             let Some(shortest) = processor.shortest_gc_deadline() else { return Some(drawn) };
             let more = shortest.as_ns() * rng.within(0, 2) * rng.within(0, 3);
@@ -225,10 +208,10 @@ mod tests {
     fn shares_add_up_to_the_least_load() {
         let (mut compared, mut collecting, mut crowded) = (0, 0, 0);
         for seed in 0..4_000 {
-            let mut rng = ProcessorRng::new(seed, b"theshare");
-            let Some(device) = rng.device() else { continue };
+            let mut rng = Stream::numbered(seed, b"theshare", 0);
+            let Some(device) = draw_device(&mut rng) else { continue };
             let most = rng.within(1, 6);
-            let (tasks, size) = (rng.tasks(most), rng.small(1, 5));
+            let (tasks, size) = (draw_tasks(&mut rng, most), rng.small(1, 5));
             for placement in [Placement::Stripe, Placement::Superblock, Placement::Zoned] {
                 let shares = LeastShares::new(&device, &tasks, size, placement);
                 let chosen = rng.within(1, (1 << tasks.len()) - 1);
@@ -256,40 +239,25 @@ mod tests {
     fn no_load_is_below_the_least() {
         let (mut compared, mut near, mut queued) = (0, 0, 0);
         for seed in 0..6_000 {
-            let mut rng = ProcessorRng::new(seed, b"theleast");
-            let Some(device) = rng.device() else { continue };
-            let mut draw = || Drawn::new(&device, &mut rng);
-            let (Some(one), Some(other), Some(third)) = (draw(), draw(), draw()) else { continue };
-            let others = [other, third];
-            let others = &others[..usize::from(seed % 3 > 0) + usize::from(seed % 3 > 1)];
+            let mut rng = Stream::numbered(seed, b"theleast", 0);
+            let Some(device) = draw_device(&mut rng) else { continue };
+            let Some(one) = Drawn::new(&device, &mut rng) else { continue };
             let least = one.least(&device);
-            for granted in [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue] {
-                let ways = if granted == Reliance::Nothing { 4 } else { one.own };
-                let bus = SharedBus::on_a_channel(ways, 0);
-                let Some(processor) = one.processor(&device, bus) else { continue };
-                let mut contention = Contention::new(&device);
-                for other in others.iter().filter(|_| granted != Reliance::Nothing) {
-                    let alone = other.processor(&device, SharedBus::alone()).expect("it was made before");
-                    contention.add(&alone, other.gc, other.own.into());
-                }
-                if granted == Reliance::Queue {
-                    contention = contention.in_a_queue(&device, u64::from(one.own) - 1);
-                }
+            for queues in [false, true] {
+                let ways = if queues { one.own } else { 4 };
+                let Some(processor) = one.processor(&device, SharedBus::on_a_channel(ways, 0)) else { continue };
+                let contention = Contention::new(&device);
+                let contention = if queues { contention.in_a_queue(&device, u64::from(ways) - 1) } else { contention };
                 let work = Work::new();
                 let load = Demand::new(&processor, &contention, one.gc, 0, &work).load();
-                let bound = match granted {
-                    Reliance::Nothing => least.waiting_for(&device, ways - 1),
-                    _ => {
-                        let beside = others.iter().map(|other| (other.own, other.least(&device)));
-                        least.beside(&device, granted, one.own, beside)
-                    }
-                };
-                assert!(bound <= load * (1.0 + 1e-9), "seed {seed}, {granted:?}: {bound} and {load}");
+                let waits = least.waiting_for(&device, ways - 1);
+                let bound = if queues { least.in_a_queue(&device, ways) } else { waits };
+                assert!(bound <= load * (1.0 + 1e-9), "seed {seed}, {queues}: {bound} and {load}");
                 compared += 1;
                 near += u32::from(bound > 0.9 * load);
-                queued += u32::from(granted == Reliance::Queue && bound < 0.99 * least.waiting_for(&device, 0) + load);
+                queued += u32::from(bound < 0.99 * waits);
             }
         }
-        assert!(compared > 5_000 && near > 2_000 && queued > 1_000, "{compared} {near} {queued}");
+        assert!(compared > 5_000 && near > 2_000 && queued > 500, "{compared} {near} {queued}");
     }
 }

@@ -1,11 +1,12 @@
 //! The test against a look at each interval.
 
 use rtflash_model::Span;
+use rtflash_testkit::ns;
 
 use super::end::FitsFrom;
 use super::{Demand, DemandVerdict, Segment, Waiter};
 use crate::gc::ChosenGc;
-use crate::random_processors::{Drawn, ns};
+use crate::random_processors::Drawn;
 use crate::work::Work;
 
 /// The least slack of these intervals, each looked at.

@@ -3,11 +3,11 @@
 use rtflash_model::{Device, Request, Task, TaskSet};
 
 use super::{
-    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, verdict,
-    with_blocking, without_room,
+    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, with_blocking,
+    without_room,
 };
 use crate::fraction::Fraction;
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use crate::{Analysis, Assumption, Test};
 
 /// The admission test of real-time garbage collection (Chang, Kuo and Lo, ACM TECS 3(4), 2004), as
 /// others describe it: each writer has a collector of its own, and both have pages in reserve.
@@ -118,11 +118,5 @@ impl Baseline for Chang {
             data_room(self.usable_pages(device, chips), device, tasks, chips),
             Room { what: "reserves in the free pages", needed: reserves, there: free, unit: RoomUnit::Pages },
         ]
-    }
-}
-
-impl ClusterTest for Chang {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }

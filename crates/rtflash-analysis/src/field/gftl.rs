@@ -4,10 +4,9 @@ use rtflash_model::{Device, Task, TaskSet};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{
-    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, verdict,
-    without_room,
+    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, without_room,
 };
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use crate::{Analysis, Assumption, Test};
 
 /// GFTL (Choudhuri and Givargis, CODES+ISSS 2008; Journal of Software 4(7), 2009), as the paper on
 /// Lazy-RTGC describes it (its Table I): blocks are mapped, a page is found by reading the spare
@@ -69,11 +68,5 @@ impl Baseline for Gftl {
         // 1 − (κ + 1)/(2π) of all pages.
         let halves = (2 * u128::from(device.pages_per_block())).saturating_sub(self.steps(device) + 1);
         at_most(device, chips, blocks(device, chips) * halves / 2)
-    }
-}
-
-impl ClusterTest for Gftl {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }

@@ -3,10 +3,8 @@
 use rtflash_model::{Device, Task, TaskSet};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
-use super::{
-    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts, verdict, without_room,
-};
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts, without_room};
+use crate::{Analysis, Assumption, Test};
 
 /// Lazy-RTGC (Zhang, Li, Wang, Zhang, Wang and Shao, ACM TODAES 20(3), 2015): pages are mapped in
 /// memory, and while no more than a free block is left there is a partial step behind every write.
@@ -75,11 +73,5 @@ impl Baseline for LazyRtgc {
 
     fn usable_pages(&self, device: &Device, chips: u32) -> u128 {
         at_most(device, chips, blocks(device, chips) * self.victim_pages(device))
-    }
-}
-
-impl ClusterTest for LazyRtgc {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }

@@ -17,14 +17,14 @@ mod stock;
 
 use rtflash_model::{Device, Space, Task};
 
-use super::{Analysis, Assumption, ClusterVerdict};
+use super::{Analysis, Assumption, ClusterTest, ClusterVerdict};
 use crate::fraction::{Fraction, Rational};
 
 pub use chang::Chang;
 pub use gftl::Gftl;
 pub use lazy_rtgc::LazyRtgc;
 pub use rftl::Rftl;
-pub use stock::{Stock, StockTerm};
+pub use stock::Stock;
 
 /// A scheme with a test of its own. A cluster passes where its terms add up to one at most, and
 /// what it has to hold fits ([`Baseline::rooms`]).
@@ -129,14 +129,16 @@ fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> 
     terms
 }
 
-/// The verdict of a scheme: how full the cluster is in time, or where that would do, in space.
-fn verdict(of: &dyn Baseline, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-    let shares: Vec<Rational> = of.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
-    let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
-    match of.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
-        // Above one in any case, also where a page has no room at all.
-        Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
-        _ => in_time,
+/// How full the cluster is in time, or where that would do, in space.
+impl<B: Baseline> ClusterTest for B {
+    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+        let shares: Vec<Rational> = self.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
+        let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
+        match self.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
+            // Above one in any case, also where a page has no room at all.
+            Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
+            _ => in_time,
+        }
     }
 }
 
@@ -147,7 +149,7 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
 }
 
 /// The schemes as baselines, in the order of their years, and the drive without any.
-pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock::WHOLE];
+pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock];
 
 /// The scheme of that name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

@@ -4,10 +4,9 @@ use rtflash_model::{Device, Task, TaskSet};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{
-    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, verdict,
-    without_room,
+    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, without_room,
 };
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use crate::{Analysis, Assumption, Test};
 
 /// RFTL (Qin, Wang, Liu and Shao, RTAS 2012), as the paper on Lazy-RTGC describes it (its Table I):
 /// three blocks for each logical one, the map in spare areas, a partial step behind every write.
@@ -60,11 +59,5 @@ impl Baseline for Rftl {
     fn usable_pages(&self, device: &Device, chips: u32) -> u128 {
         // A third of the blocks.
         at_most(device, chips, blocks(device, chips) / 3 * u128::from(device.pages_per_block()))
-    }
-}
-
-impl ClusterTest for Rftl {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }

@@ -2,11 +2,9 @@
 
 use rtflash_model::{Device, Request, Task, TaskSet};
 
-use super::{
-    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, verdict,
-};
+use super::{Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms};
 use crate::fraction::Fraction;
-use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+use crate::{Analysis, Assumption, Test};
 
 /// Releases in a busy window after which it is given up.
 const RELEASES: u128 = 4_096;
@@ -21,67 +19,7 @@ const RELEASES: u128 = 4_096;
 /// s = W(a) − t_w + Σ (⌊s/T^r⌋ + 1)·r·t_r, and s + t_w − a ≤ min(T^w) for every a; W(a) has
 /// n = Σ (⌊a/T^w⌋ + 1)·w pages and ⌈n/α⌉ passes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stock {
-    without: Option<StockTerm>,
-}
-
-/// A term of the test of [`Stock`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StockTerm {
-    /// An operation of a writer that a read waits for.
-    Blocking,
-    /// Other tasks' reads before a read.
-    OtherReads,
-    /// Reads before a write.
-    ReadsFirst,
-    /// Other tasks' writes before a write.
-    OtherWrites,
-    /// The pass that is due at once.
-    FirstPass,
-    /// The copies of a pass.
-    Copies,
-    /// That the free block holds none of the data.
-    FreeBlock,
-}
-
-impl StockTerm {
-    /// All of them.
-    pub const ALL: [StockTerm; 7] = [
-        StockTerm::Blocking,
-        StockTerm::OtherReads,
-        StockTerm::ReadsFirst,
-        StockTerm::OtherWrites,
-        StockTerm::FirstPass,
-        StockTerm::Copies,
-        StockTerm::FreeBlock,
-    ];
-
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StockTerm::Blocking => "blocking",
-            StockTerm::OtherReads => "other-reads",
-            StockTerm::ReadsFirst => "reads-first",
-            StockTerm::OtherWrites => "other-writes",
-            StockTerm::FirstPass => "first-pass",
-            StockTerm::Copies => "copies",
-            StockTerm::FreeBlock => "free-block",
-        }
-    }
-
-    /// What it is in docs/baselines.md.
-    pub const fn letters(self) -> &'static str {
-        match self {
-            StockTerm::Blocking => "t before reads",
-            StockTerm::OtherReads => "other tasks' r t_r",
-            StockTerm::ReadsFirst => "reads in s",
-            StockTerm::OtherWrites => "other tasks' n(a)",
-            StockTerm::FirstPass => "the round-up of n/α",
-            StockTerm::Copies => "v (t_r + t_w) in g",
-            StockTerm::FreeBlock => "the 1 in B − 1",
-        }
-    }
-}
+pub struct Stock;
 
 /// Times in nanoseconds, and pages.
 struct StockTimes {
@@ -113,24 +51,11 @@ impl RequestFlow {
 }
 
 impl Stock {
-    /// The test.
-    pub const WHOLE: Stock = Stock { without: None };
-
-    /// The test without a term, which is none: to see that the term is needed.
-    pub const fn leaving_out(term: StockTerm) -> Stock {
-        Stock { without: Some(term) }
-    }
-
-    fn has(self, term: StockTerm) -> bool {
-        self.without != Some(term)
-    }
-
     /// Valid pages of a victim, at most: when a pass is due one block is empty, and all others are
     /// full. One of them has no more of the data than their mean.
     pub fn victim_pages(self, device: &Device, chips: u32) -> Option<u128> {
         let blocks = u128::from(device.blocks_per_chip()) * u128::from(chips);
-        let full = if self.has(StockTerm::FreeBlock) { blocks - 1 } else { blocks };
-        let victim = device.logical_pages_of(chips).checked_div(full)?;
+        let victim = device.logical_pages_of(chips).checked_div(blocks - 1)?;
         (victim < u128::from(device.pages_per_block())).then_some(victim)
     }
 
@@ -138,34 +63,27 @@ impl Stock {
         let costs = self.page_costs(device);
         let [read, write, erase] = [costs.read, costs.write, device.block_erase()].map(|of| u128::from(of.as_ns()));
         let victim = self.victim_pages(device, chips);
-        let copies = victim.filter(|_| self.has(StockTerm::Copies)).map_or(0, |victim| victim * (read + write));
+        let copies = victim.map_or(0, |victim| victim * (read + write));
         let reclaimed = victim.map_or(0, |victim| u128::from(device.pages_per_block()) - victim);
         StockTimes { read, write, erase, reclaimed, pass: copies + erase }
     }
 
     /// The response of reads, at most: all of them come at once, behind an operation of a writer.
     fn read_response(self, times: &StockTimes, reads: &[RequestFlow], writes: bool) -> u128 {
-        let blocking = if writes && self.has(StockTerm::Blocking) { times.longest() } else { 0 };
-        let together = if self.has(StockTerm::OtherReads) { u128::saturating_add } else { u128::max };
-        reads.iter().map(|read| read.amount).fold(0, together).saturating_add(blocking)
+        let blocking = if writes { times.longest() } else { 0 };
+        reads.iter().map(|read| read.amount).fold(blocking, u128::saturating_add)
     }
 
     /// W(a) − t_w.
     fn work_before_last(self, times: &StockTimes, writes: &[RequestFlow], at: u128) -> u128 {
-        let together = if self.has(StockTerm::OtherWrites) { u128::saturating_add } else { u128::max };
-        let pages = writes.iter().map(|write| write.within(at)).fold(0, together);
-        let passes = if self.has(StockTerm::FirstPass) {
-            pages.div_ceil(times.reclaimed.max(1))
-        } else {
-            pages / times.reclaimed.max(1)
-        };
+        let pages = writes.iter().map(|write| write.within(at)).fold(0, u128::saturating_add);
+        let passes = pages.div_ceil(times.reclaimed.max(1));
         (pages - 1).saturating_mul(times.write).saturating_add(passes.saturating_mul(times.pass))
     }
 
     /// The response of writes, at most; `None` where the busy window is given up.
     fn write_response(self, times: &StockTimes, reads: &[RequestFlow], writes: &[RequestFlow]) -> Option<u128> {
         let window = times.busy_window(reads, writes)?;
-        let reads = if self.has(StockTerm::ReadsFirst) { reads } else { &[] };
         let (mut worst, mut begins, mut at) = (0, 0, 0);
         while at < window {
             let work = self.work_before_last(times, writes, at);
@@ -309,11 +227,5 @@ impl Baseline for Stock {
             rooms.push(Room { what, needed, there, unit: RoomUnit::Nanoseconds });
         }
         rooms
-    }
-}
-
-impl ClusterTest for Stock {
-    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-        verdict(self, device, tasks, chips)
     }
 }

@@ -18,7 +18,6 @@ use rtflash_model::{Certificate, Collection, Span};
 
 use crate::organisation::organisation;
 use crate::organisation::processor::Processor;
-use crate::term::Term;
 use crate::time::Cost;
 use room::GcNumbers;
 
@@ -64,7 +63,7 @@ impl Processor {
         if !organisation(self.placement).collects() {
             return None;
         }
-        let numbers = self.numbers(self.arrivals_of_gc(deadline)?, self.pending(), server)?;
+        let numbers = self.numbers(self.arrivals(deadline)?, self.pending(), server)?;
         let deadline = (!self.write_streams.is_empty()).then_some(deadline);
         self.terms(deadline, numbers)
     }
@@ -105,11 +104,6 @@ impl Processor {
         self.terms(gc.deadline, GcNumbers { reserve, open, valid, reclaimed })
     }
 
-    /// A, where no search leaves it out.
-    fn arrivals_of_gc(&self, deadline: Span) -> Option<u64> {
-        if self.leaves_out(Term::Arrivals) { Some(0) } else { self.arrivals(deadline) }
-    }
-
     /// A = Σ γ(⌈(D_g + J)/T⌉), Eq. (3): pages that may arrive within this time.
     fn arrivals(&self, deadline: Span) -> Option<u64> {
         self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
@@ -122,13 +116,7 @@ impl Processor {
         let (cost, in_full) = self.pass_of(valid)?;
         // Where a victim has no valid pages nothing is copied. q_g, and Eq. (80).
         let copying = if valid == 0 { Cost::ZERO } else { organisation.copying(&self.costs) };
-        let step = if self.leaves_out(Term::Blocking) || self.leaves_out(Term::PassStep) {
-            Cost::ZERO
-        } else if self.suspension.is_some() {
-            copying
-        } else {
-            erase.max(copying)
-        };
+        let step = if self.suspension.is_some() { copying } else { erase.max(copying) };
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })
     }
 

@@ -5,7 +5,6 @@ use rtflash_model::Span;
 use crate::organisation::organisation;
 use crate::organisation::processor::{Processor, WriteStream};
 use crate::reason::NoRoomForGc;
-use crate::term::Term;
 
 /// H, F, v and α.
 #[derive(Debug, Clone, Copy)]
@@ -28,20 +27,15 @@ impl Processor {
     /// H for this A, Eq. (6).
     pub(crate) fn reserve(&self, arrivals: u64, server: bool) -> Option<u64> {
         // R, Eq. (5).
-        let drawn = if server && !self.leaves_out(Term::ServerReserve) {
-            self.block_pages + organisation(self.placement).unfilled(self.chips)
-        } else {
-            0
-        };
-        let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
-        arrivals.checked_add(copied)?.checked_add(drawn)
+        let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
+        arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)
     }
 
     /// v for this F, Eq. (8); `None` where there are no more blocks, or α would be zero,
     /// Eq. (9).
     pub(crate) fn valid(&self, open: u64) -> Option<u64> {
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
-        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
+        let valid = self.mapped / closed;
         (valid < self.block_pages).then_some(valid)
     }
 

@@ -1,8 +1,10 @@
 //! Garbage collection as it is stated.
 
+use rtflash_testkit::ns;
+
 use super::*;
 use crate::organisation::costs::StepCosts;
-use crate::random_processors::{Drawn, ns};
+use crate::random_processors::Drawn;
 use crate::reason::NoRoomForGc;
 
 /// What is found is accepted where it is stated, and nothing less is.

@@ -1,4 +1,5 @@
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Task, TaskSet};
+use rtflash_testkit::ns;
 
 use super::*;
 
@@ -17,10 +18,6 @@ fn device() -> DeviceSpec {
         page_transfer: ns(1),
         ..Device::profile("dgist-2021").unwrap().spec()
     }
-}
-
-fn ns(number: u64) -> Span {
-    Span::from_ns(number).unwrap()
 }
 
 fn request(pages: u64, period: u64) -> Request {

@@ -1,7 +1,6 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
 mod failures;
-mod left_out;
 mod registers;
 mod suspension;
 mod write_stream;
@@ -12,7 +11,6 @@ use super::costs::StepCosts;
 use super::registers::Registers;
 use crate::organisation::organisation;
 use crate::organisation::shared_bus::SharedBus;
-use crate::term::Term;
 use crate::time::{Cost, ProcessorTime, ns};
 use crate::workload::WorkloadCurve;
 use suspension::Suspension;
@@ -106,8 +104,6 @@ pub struct Processor {
     pub(crate) chips: u64,
     /// Where copies go over the bus.
     rows: Option<Rows>,
-    /// The term that a search leaves out.
-    left_out: Option<Term>,
 }
 
 /// What of a processor's transfers falls on one of its chips, where pages are programmed in rows.
@@ -151,7 +147,6 @@ impl Processor {
             placement,
             chips,
             rows: None,
-            left_out: None,
         };
         if organisation.copies_over_the_bus() {
             processor.rows = Some(Rows { chips, chip_pages: processor.block_pages / chips });
@@ -219,11 +214,8 @@ impl Processor {
 
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> Cost {
-        if self.leaves_out(Term::Blocking) {
-            return Cost::ZERO;
-        }
         if let Some(registers) = self.registers {
-            return registers.blocking(self.duties(true), self.left_out);
+            return registers.blocking(self.duties(true));
         }
         let StepCosts { longest_erase, longest_read, longest_write, .. } = self.costs;
         longest_erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)

@@ -5,7 +5,6 @@ use rtflash_model::Device;
 
 use super::costs::{ReadTransfers, StepCosts, behind_a_page};
 use crate::organisation::shared_bus::SharedBus;
-use crate::term::Term;
 use crate::time::Cost;
 
 /// What a processor with two page registers takes beside its steps: a chip, or a superblock. Its
@@ -115,17 +114,6 @@ impl Registers {
         Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
-    /// As if rows waited no longer than pages that are read. What is promised so is no promise.
-    pub(crate) fn with_rows_as_reads(self) -> Registers {
-        let committed = self.t_w.max(self.beta_r).checked_add(self.t_w).unwrap_or(self.committed);
-        Registers { beta_w: self.beta_r, committed, row_ways: self.ways, ..self }
-    }
-
-    /// max(t_w, β_w): c_w of a row.
-    pub(crate) fn row(self) -> Cost {
-        self.t_w.max(self.beta_w)
-    }
-
     /// I, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
     #[allow(non_snake_case)] // The document's letters.
@@ -165,28 +153,18 @@ impl Registers {
         self.t_b
     }
 
-    /// c_r as if no read waited for its command: max(t_r, β_r). What is promised so is no promise.
-    pub(crate) fn without_command(self) -> Cost {
-        self.t_r.max(self.beta_r)
-    }
-
     /// B, Eq. (61), or Eq. (70) of a superblock: of what may be under way, the longest.
-    pub(crate) fn blocking(self, work: ChipDuties, left_out: Option<Term>) -> Cost {
+    pub(crate) fn blocking(self, work: ChipDuties) -> Cost {
         let mut longest = Cost::ZERO;
-        if left_out == Some(Term::Blocking) {
-            return longest;
-        }
         if work.reads {
             // The last page of a late read is on its way, which no turn of the register pays for
             // where there is none.
-            let drained = if work.writes || left_out == Some(Term::LastPage) { Cost::ZERO } else { self.beta_r };
+            let drained = if work.writes { Cost::ZERO } else { self.beta_r };
             let read = self.read.checked_add(drained);
             longest = longest.max(read.expect("a read and four times beta can be added up"));
         }
         if work.writes {
-            let program = if left_out == Some(Term::Commit) { self.t_w.max(self.beta_w) } else { self.committed };
-            let inside = if left_out == Some(Term::PassStep) { Cost::ZERO } else { self.inside };
-            longest = longest.max(program).max(inside);
+            longest = longest.max(self.committed).max(self.inside);
         }
         longest
     }

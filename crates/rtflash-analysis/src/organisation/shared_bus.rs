@@ -58,14 +58,6 @@ impl SharedBus {
         SharedBus { ways: if whole { self.ways } else { self.ways - less }, foreign: self.foreign - less, ..self }
     }
 
-    /// A transfer less for each page.
-    pub(crate) fn less_one(self) -> SharedBus {
-        let less = |transfers: u32| transfers.saturating_sub(1).max(1);
-        let SharedBus { ways, most, foreign, most_foreign } = self;
-        let (foreign, most_foreign) = (foreign.saturating_sub(1), most_foreign.saturating_sub(1));
-        SharedBus { ways: less(ways), most: less(most), foreign, most_foreign }
-    }
-
     /// No waiting at all: what can pass on no channel cannot pass so.
     pub fn alone() -> SharedBus {
         SharedBus { ways: 1, most: 1, foreign: 0, most_foreign: 0 }

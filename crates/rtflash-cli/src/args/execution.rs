@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use rtflash_analysis::StockTerm;
-use rtflash_analysis::certified::Term;
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
 
@@ -269,46 +266,17 @@ pub struct SoakArgs {
     /// Where the randomness starts: the same seed draws the same cases
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Cases to draw; with --climb runs for each request at most [default: 1000, and 5000 for
-    /// --climb alone]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: Option<u64>,
+    /// Cases to draw
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: u64,
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
-    /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, queue-command, register, register-command, zoned, failing, suspending, levelling or
-    /// stock accepts sets, and show what breaks; `all`: each of the world's terms by itself. What
-    /// is accepted so is no promise
-    #[arg(long, value_name = "TERM", value_parser = terms())]
-    pub without: Option<String>,
-    /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue, superblock, mixed, stream, command, queue-command, register, register-command, zoned,
-    /// failing, suspending, levelling or stock: in its sets. With a FILE: in this set, for each
-    /// request. Without either: in the sets of docs/analysis.md's table "What is necessary"
-    #[arg(long, value_name = "FILE", num_args = 0..=1)]
-    pub climb: Option<Option<PathBuf>>,
-    #[command(flatten)]
-    pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
     /// Threads to use; the output does not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     #[command(flatten)]
-    pub set: ChangeArg,
-    #[command(flatten)]
     pub format: FormatArg,
-}
-
-impl SoakArgs {
-    /// How many cases to draw, or runs to make.
-    pub fn runs(&self) -> u64 {
-        let alone = self.climb == Some(None) && self.world == SoakWorld::Any;
-        self.runs.unwrap_or(if alone { 5_000 } else { 1_000 })
-    }
 }
 
 /// What `soak` draws from.
@@ -316,55 +284,9 @@ impl SoakArgs {
 pub enum SoakWorld {
     /// Everything: shared channels, every dispatch, server, aging and address pattern
     Any,
-    /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time
-    /// tasks alone
-    Supposed,
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
     /// promises; a third on devices with two page registers, a third on ones with commands, a
     /// quarter on ones whose blocks fail, a quarter on ones that suspend erases, and some on ones
     /// that level wear
     Sound,
-    /// Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each
-    Stripe,
-    /// Small sets of which (T'') alone accepts a cluster; 16 runs of each
-    Queue,
-    /// Small sets at the limit of (T), each cluster a superblock; 16 runs of each
-    Superblock,
-    /// Small sets at the limit of (T'), stripes beside superblocks; 16 runs of each
-    Mixed,
-    /// Small sets of streams at the limit of (T), (T') or (T''), on wide stripes; 16 runs of each
-    Stream,
-    /// Small sets of stripes and superblocks whose commands use the bus; 16 runs of each
-    Command,
-    /// Small sets of stripes of which (T'') with commands alone accepts a cluster; 16 runs of each
-    QueueCommand,
-    /// Small sets at the limit of (T2), for stripes and superblocks with two page registers; 16
-    /// runs of each
-    Register,
-    /// Small sets at the limit of (T2), on devices whose commands use the bus, too; 16 runs of each
-    RegisterCommand,
-    /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
-    Zoned,
-    /// Small sets of stripes and superblocks whose blocks fail meanwhile; 16 runs of each
-    Failing,
-    /// Small sets of stripes and superblocks that suspend long erases; 16 runs of each
-    Suspending,
-    /// Small sets of stripes and superblocks that level wear; 16 runs of each
-    Levelling,
-    /// Small sets at the limit of `stock`, on a drive without deadlines that is simulated event by
-    /// event beside the executor (docs/baselines.md); 16 runs of each
-    Stock,
-}
-
-/// What `--without` may leave out.
-pub const ALL_TERMS: &str = "all";
-
-/// The terms, each in the letters of docs/analysis.md.
-fn terms() -> PossibleValuesParser {
-    let all = PossibleValue::new(ALL_TERMS).help("each of the world's terms by itself");
-    let certified = Term::ALL.into_iter().map(|term| (term.name(), term.letters()));
-    let of_stock = StockTerm::ALL.into_iter().map(|term| (term.name(), term.letters()));
-    let new = of_stock.filter(|(name, _)| Term::ALL.iter().all(|term| term.name() != *name));
-    let terms = certified.chain(new).map(|(name, letters)| PossibleValue::new(name).help(letters));
-    PossibleValuesParser::new(terms.chain([all]))
 }

@@ -27,8 +27,8 @@ use rtflash_model::reading::Change;
 #[cfg(feature = "exchange")]
 pub use admit::{AdmitArgs, MigrateArgs};
 pub use execution::{
-    ALL_TERMS, AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg,
-    SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
+    AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs,
+    SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
 };
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
@@ -123,9 +123,7 @@ pub enum Commands {
     Exec(Box<ExecArgs>),
     #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
-    #[command(
-        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all --runs 1000\n  rtflash soak --climb"
-    )]
+    #[command(after_help = "Example:\n  rtflash soak --runs 1000 --world sound")]
     Soak(SoakArgs),
     #[cfg(feature = "full")]
     /// Draw random task sets, as JSON Lines

@@ -6,7 +6,6 @@ pub mod alloc;
 #[cfg(feature = "exchange")]
 mod certified;
 pub mod check;
-pub mod climb;
 pub mod exec;
 #[cfg(feature = "full")]
 mod exec_checkpoint;
@@ -44,7 +43,6 @@ pub mod shell;
 pub mod size;
 pub mod soak;
 mod soak_answer;
-mod soak_stock;
 mod soak_watch;
 pub mod trace;
 mod trims;

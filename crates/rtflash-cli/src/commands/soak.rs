@@ -1,20 +1,18 @@
 //! `rtflash soak`: random search for a broken assumption.
 
-use rtflash_analysis::certified::Term;
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_plan::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
     write_release_pattern,
 };
-use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
-use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
+use rtflash_run::soak::{Broken, Case, Search, World, soak};
+use rtflash_wire::{BrokenLine, SoakAnswer};
 use serde_json::value::RawValue;
 
-use super::soak_stock;
 use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
-use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
+use crate::args::{SoakArgs, SoakWorld};
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::status::Status;
@@ -29,126 +27,27 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
 
 /// What is found, until a signal is held.
 pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
-    if !args.set.changes.is_empty() && !matches!(args.climb, Some(Some(_))) {
-        return Err(CommandFailure("--set changes the set of --climb FILE, and there is none".into()).into());
-    }
-    let Some(world) = world(args.world) else { return soak_stock::answer(args, signals) };
-    let climbs = args.climb.is_some();
-    match &args.climb {
-        Some(Some(path)) => return super::climb::answer(args, Some(path), signals),
-        Some(None) if world == World::Any => return super::climb::answer(args, None, signals),
-        Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world any, supposed and sound have no small sets to climb in, all others do; \
-                           without --world it is in those of the table, and --climb FILE in a set of your own";
-            return Err(CommandFailure(failure.into()).into());
-        }
-        _ => {}
-    }
-    let search = Search { climbs, ..Search::new(args.seed, world) };
-    let terms = match &args.without {
-        Some(name) => terms(world, name)?,
-        None => Vec::new(),
+    let world = match args.world {
+        SoakWorld::Any => World::Any,
+        SoakWorld::Sound => World::Sound,
     };
-    let watch = BarWatch::new(args.runs().saturating_mul(terms.len().max(1) as u64), signals);
-    let searched = || match terms.as_slice() {
-        [] => searched(args, search, &watch),
-        terms => searched_without(args, search, terms, &watch),
-    };
-    let answer = match args.jobs {
+    let watch = BarWatch::new(args.runs, signals);
+    let searched = || soak(Search { seed: args.seed, world }, args.runs, &watch);
+    let soaked = match args.jobs {
         Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
         None => searched(),
     };
     watch.bar.finish();
-    // A term that is left out is to be missed.
-    let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
-    let status = Status::of(Some(answer.broken.is_empty() && is_found));
-    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
-}
-
-/// What the executor runs; `None` where it is not the executor that does.
-fn world(of: SoakWorld) -> Option<World> {
-    match of {
-        SoakWorld::Any => Some(World::Any),
-        SoakWorld::Supposed => Some(World::Supposed),
-        SoakWorld::Sound => Some(World::Sound),
-        SoakWorld::Stripe => Some(World::Stripe),
-        SoakWorld::Queue => Some(World::Queue),
-        SoakWorld::Superblock => Some(World::Superblock),
-        SoakWorld::Mixed => Some(World::Mixed),
-        SoakWorld::Stream => Some(World::Stream),
-        SoakWorld::Command => Some(World::Command),
-        SoakWorld::QueueCommand => Some(World::QueueCommand),
-        SoakWorld::Register => Some(World::Register),
-        SoakWorld::RegisterCommand => Some(World::RegisterCommand),
-        SoakWorld::Zoned => Some(World::Zoned),
-        SoakWorld::Failing => Some(World::Failing),
-        SoakWorld::Suspending => Some(World::Suspending),
-        SoakWorld::Levelling => Some(World::Levelling),
-        SoakWorld::Stock => None,
-    }
-}
-
-/// The terms of a world's test that `--without` names.
-fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
-    let of_world = world.terms();
-    if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of a --world other than any, supposed and sound";
-        return Err(CommandFailure(failure.into()));
-    }
-    if name == ALL_TERMS {
-        return Ok(of_world.to_vec());
-    }
-    let term = of_world.iter().copied().find(|term| term.name() == name);
-    term.map(|term| vec![term]).ok_or_else(|| {
-        let names: Vec<&str> = of_world.iter().map(|term| term.name()).collect();
-        CommandFailure(format!("--without {name}: --world {} has the terms {}", world.name(), names.join(", ")))
-    })
-}
-
-fn searched(args: &SoakArgs, search: Search, watch: &BarWatch<'_>) -> SoakAnswer {
-    let soaked = soak_watched(search, args.runs(), watch);
-    SoakAnswer {
+    let answer = SoakAnswer {
         seed: args.seed,
-        runs: args.runs(),
+        runs: args.runs,
         stopped_after: watch.stopped_after(soaked.cases),
-        sets: (search.world.runs_of_a_set() > 1).then_some(soaked.sets),
         judged: soaked.judged,
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
         broken: soaked.broken.iter().map(broken_line).collect(),
-        without: Vec::new(),
-    }
-}
-
-fn searched_without(args: &SoakArgs, search: Search, terms: &[Term], watch: &BarWatch<'_>) -> SoakAnswer {
-    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, watch)).collect();
-    SoakAnswer {
-        seed: args.seed,
-        runs: args.runs(),
-        stopped_after: watch.stopped_after(found.iter().map(|of| of.cases).sum()),
-        sets: None,
-        judged: found.iter().map(|of| of.judged).sum(),
-        mean_load: None,
-        broken: Vec::new(),
-        without: found.iter().map(without_line).collect(),
-    }
-}
-
-fn without_line(of: &LeftOut) -> WithoutLine {
-    let set = of.smallest.as_ref().and_then(|case| RawValue::from_string(write_task_set(&case.set, None)).ok());
-    WithoutLine {
-        term: of.term.name().into(),
-        letters: of.term.letters().into(),
-        sets: of.sets,
-        runs: of.judged,
-        late: of.late,
-        first_run: of.first,
-        checks: of
-            .broken
-            .iter()
-            .map(|&(assumption, runs)| CheckCount { name: assumption.name().into(), runs })
-            .collect(),
-        task_set: set,
-    }
+    };
+    let status = Status::of(Some(answer.broken.is_empty()));
+    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
 }
 
 fn broken_line(broken: &Broken) -> BrokenLine {
@@ -229,7 +128,7 @@ mod tests {
         let mut pattern = ReleasePattern::default();
         pattern.request_mut(TaskId(0), rtflash_trace::Kind::Read).gaps = vec![Span::from_us(3)];
         let options = Options { releases: Some(Arc::new(pattern)), ..Options::default() };
-        let case = Case { seed: 1, run: 0, set, allocator: &Global, analysis: &Thesis, options, left_out: None };
+        let case = Case { seed: 1, run: 0, set, allocator: &Global, analysis: &Thesis, options };
         let expected = r#"rtflash exec - --algorithm global --analysis thesis --duration 10s --seed 1 --releases '{"nose'\''s":{"read":{"gaps":["3us"]}}}'"#;
         assert_eq!(command(&case), expected);
     }

@@ -19,19 +19,9 @@ impl Render for SoakAnswer {
 }
 
 fn text(answer: &SoakAnswer) -> String {
-    if !answer.without.is_empty() {
-        return text_without(answer);
-    }
     let cases = cases(answer);
-    let drawn = match answer.sets {
-        Some(sets) => format!(
-            "{cases} drawn from seed {}, {sets} sets accepted by their analysis, {} runs of them",
-            answer.seed, answer.judged
-        ),
-        None => {
-            format!("{cases} drawn from seed {}, {} accepted by their analysis and run", answer.seed, answer.judged)
-        }
-    };
+    let drawn =
+        format!("{cases} drawn from seed {}, {} accepted by their analysis and run", answer.seed, answer.judged);
     let drawn = match answer.mean_load {
         Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
         None => drawn,
@@ -67,28 +57,4 @@ fn cases(answer: &SoakAnswer) -> String {
         None => format!("{} cases", answer.runs),
         Some(cases) => format!("{cases} of {} cases (stopped by a signal)", answer.runs),
     }
-}
-
-fn text_without(answer: &SoakAnswer) -> String {
-    let rows = answer.without.iter().map(|line| {
-        let checks: Vec<String> = line.checks.iter().map(|check| format!("{} {}", check.name, check.runs)).collect();
-        vec![
-            line.term.to_string(),
-            line.letters.to_string(),
-            line.sets.to_string(),
-            line.runs.to_string(),
-            line.late.to_string(),
-            line.first_run.map_or("-".to_owned(), |run| run.to_string()),
-            if checks.is_empty() { "none".to_owned() } else { checks.join(", ") },
-        ]
-    });
-    let table = table(&["left out", "is", ">sets", ">runs", ">late", ">first", "checks that fail"], rows);
-    let stopped = answer
-        .stopped_after
-        .map_or_else(String::new, |cases| format!("A signal stopped the search after {cases} cases in all. "));
-    format!(
-        "{stopped}{} cases for each term, drawn from seed {}. A term is left out of the test, so nothing of this is \
-         promised.\n\n{table}",
-        answer.runs, answer.seed
-    )
 }

@@ -114,7 +114,7 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     }
     // As far as each is checked: of clusters with streams, say, it may be less.
     let mut rows: Vec<(Ground, Vec<String>)> = Vec::new();
-    for step in &GROUNDS {
+    for step in GROUNDS {
         for (position, grounds) in clusters {
             let Some(&ground) = grounds.iter().find(|ground| ground.claim == step.claim) else { continue };
             match rows.iter_mut().find(|(of, _)| *of == ground) {

@@ -6,33 +6,17 @@ use rtflash_host::scheduler::{
     Split, UserCentricSettings,
 };
 use rtflash_host::{Class, Command, Op, Scheduler};
+use rtflash_model::Instant;
 use rtflash_model::random::Stream;
-use rtflash_model::{Instant, Span};
+use rtflash_testkit::ns;
 
 use crate::twins::Twin;
-
-/// Random numbers.
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
-    }
-}
 
 fn small(number: u64) -> u32 {
     u32::try_from(number).expect("a small number")
 }
 
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
-
-fn k2(rng: &mut Rng) -> SchedulerSettings {
+fn k2(rng: &mut Stream) -> SchedulerSettings {
     let split = Split {
         cut: rng.one_of(&[Cut::Idle, Cut::Rest]),
         max_sectors: rng.within(1, 20) << 10,
@@ -47,7 +31,7 @@ fn k2(rng: &mut Rng) -> SchedulerSettings {
     })
 }
 
-fn mq_deadline(rng: &mut Rng) -> SchedulerSettings {
+fn mq_deadline(rng: &mut Stream) -> SchedulerSettings {
     let mut expire = |most: u64| ns(rng.within(0, most) * 1_000_000);
     let (read_expire, write_expire, prio_aging_expire) = (expire(20), expire(40), expire(60));
     SchedulerSettings::MqDeadline(MqDeadlineSettings {
@@ -59,7 +43,7 @@ fn mq_deadline(rng: &mut Rng) -> SchedulerSettings {
     })
 }
 
-fn kyber(rng: &mut Rng) -> SchedulerSettings {
+fn kyber(rng: &mut Stream) -> SchedulerSettings {
     let mut tokens = || [0; 4].map(|_: u32| small(rng.within(1, 6)));
     let (tokens, batches) = (tokens(), tokens());
     let targets = [0; 3].map(|_: u32| ns(rng.within(1, 40) * 100_000));
@@ -67,7 +51,7 @@ fn kyber(rng: &mut Rng) -> SchedulerSettings {
 }
 
 /// Something that waits becomes longer, at its end or its begin.
-fn merge(rng: &mut Rng, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
+fn merge(rng: &mut Stream, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
     let waiting: Vec<Command> = twin.waiting().copied().collect();
     if waiting.is_empty() {
         return;
@@ -90,7 +74,7 @@ fn merge(rng: &mut Rng, scheduler: &mut dyn Scheduler, twin: &mut Twin) {
 /// A random life of a scheduler and its twin, in steps of some milliseconds; how many commands were
 /// handed out, and how many asks were in vain.
 fn live(seed: u64, settings: &SchedulerSettings, steps: u64, asks: u64) -> (u64, u64) {
-    let mut rng = Rng(Stream::numbered(seed, b"twins\0\0\0", 0));
+    let mut rng = Stream::numbered(seed, b"twins\0\0\0", 0);
     let (mut scheduler, mut twin): (Box<dyn Scheduler>, Twin) = (settings.scheduler(), Twin::new(*settings));
     let (mut now, mut id, mut handed, mut vain) = (Instant::START, 0, 0, 0);
     let mut inside: Vec<Command> = Vec::new();
@@ -154,10 +138,10 @@ fn live(seed: u64, settings: &SchedulerSettings, steps: u64, asks: u64) -> (u64,
     (handed, vain)
 }
 
-fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Rng) -> SchedulerSettings) {
+fn compare(lives: u64, steps: u64, asks: u64, draw: impl Fn(&mut Stream) -> SchedulerSettings) {
     let (mut handed, mut vain) = (0, 0);
     for seed in 0..lives {
-        let settings = draw(&mut Rng(Stream::numbered(seed, b"settings", 0)));
+        let settings = draw(&mut Stream::numbered(seed, b"settings", 0));
         let (some, none) = live(seed, &settings, steps, asks);
         (handed, vain) = (handed + some, vain + none);
     }

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use crate::draws::{Rng, at, ns};
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
     Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, JobReport, RunEvent, Scenario, Watch, WriteBack,
@@ -13,6 +12,8 @@ use rtflash_host::scheduler::{Cut, Ends, K2Settings, SchedulerSettings, Split, T
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
+
+use crate::draws::{at, ns};
 
 const PAGE: u64 = 4 << 10;
 
@@ -83,7 +84,7 @@ impl Twin {
 fn what_is_handed_out_is_what_a_slow_twin_hands_out() {
     let (mut handed, mut cut, mut beyond) = (0, 0, 0);
     for seed in 0..3_000 {
-        let mut rng = Rng(Stream::numbered(seed, b"ahead---", 0));
+        let mut rng = Stream::numbered(seed, b"ahead---", 0);
         let mut line = || TimeBySize { begin: ns(rng.within(1, 90)), per_kib: ns(rng.within(0, 9)) };
         let (read, write) = (line(), line());
         let settings = ahead(rng.small(1, 3), rng.small(1, 5), rng.within(1, 3));
@@ -294,13 +295,13 @@ impl Watch for Guard<'_> {
 fn nothing_long_and_no_more_than_agreed_is_inside_when_a_real_time_request_comes() {
     let (mut longer, mut released) = (0, 0);
     for seed in 0..300 {
-        let mut rng = Rng(Stream::numbered(seed, b"guard---", 0));
+        let mut rng = Stream::numbered(seed, b"guard---", 0);
         let settings = ahead(rng.small(1, 2), rng.small(1, 4), rng.within(1, 3));
         let mut draw = || match rng.within(0, 2) {
             0 => JobReleases::Closed { depth: rng.small(1, 2), think: us(rng.small(0, 9_000)) },
             _ => {
                 let period = rng.small(5, 40);
-                every(period, us(rng.small(0, u64::from(period) * 500) * rng.small(0, 1)))
+                every(period, us(rng.small(0, period * 500) * rng.small(0, 1)))
             }
         };
         let (one, other) = (draw(), draw());

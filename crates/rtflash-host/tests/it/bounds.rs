@@ -1,8 +1,5 @@
 //! Bounds against runs, and against the form of them that is commonly stated (docs/host.md).
 
-use crate::cases::cases;
-use crate::draws::{Rng, at, ns};
-use crate::sums::{self, Without};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
     Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, Slow, WriteBack, cut,
@@ -12,8 +9,12 @@ use rtflash_host::scheduler::{Cut, K2Settings, Levels, SchedulerSettings, Split}
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
+use rtflash_testkit::cases;
 
-fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
+use crate::draws::{at, ns};
+use crate::sums::{self, Without};
+
+fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
     let real_time = class == Class::RealTime;
     let size = (rng.within(1, 10) << 10) * if real_time { 1 } else { rng.within(1, 3) };
     Job {
@@ -43,7 +44,7 @@ fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
     }
 }
 
-fn scheduler(rng: &mut Rng) -> SchedulerSettings {
+fn scheduler(rng: &mut Stream) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
     let max_inflight = rng.small(1, 3);
     let max_inflight_rest = (rng.within(0, 3) == 0).then_some(rng.small(1, 3));
@@ -61,7 +62,7 @@ fn scheduler(rng: &mut Rng) -> SchedulerSettings {
 }
 
 fn scenario(seed: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(seed, b"h-bounds", 0));
+    let mut rng = Stream::numbered(seed, b"h-bounds", 0);
     let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),
         next: ns(rng.within(1, 60)),
@@ -71,7 +72,7 @@ fn scenario(seed: u64) -> Scenario {
     let (mut read, mut write) = (cost(), cost());
     let between = Between { shortest: ns(50), longest: ns(2_000) };
     let slow = (rng.within(0, 3) == 0).then(|| Slow { every: between, length: between, extra: ns(rng.within(1, 50)) });
-    let mut its = Rng(Stream::numbered(seed, b"h-slower", 0));
+    let mut its = Stream::numbered(seed, b"h-slower", 0);
     for cost in [&mut read, &mut write] {
         let is_slow = its.within(0, 7) == 0;
         cost.slow = is_slow.then(|| Slow { every: between, length: between, extra: ns(its.within(1, 50)) });
@@ -134,7 +135,7 @@ fn broken_by(scenario: &Scenario, scheduler: Box<dyn Scheduler>, by: &Scenario) 
 /// The longest latency of each job that has a bound over phases: at random at first, then changed
 /// one by one.
 fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Vec<u64> {
-    let mut rng = Rng(Stream::numbered(seed, b"h-phases", 0));
+    let mut rng = Stream::numbered(seed, b"h-phases", 0);
     let mut scenario = scenario.clone();
     let mut best = worst(&scenario, bounds, seed);
     let targets = best.len();

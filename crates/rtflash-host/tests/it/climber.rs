@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::cases::cases;
-use crate::draws::{Rng, at, ns};
 use rtflash_host::bound::{Rule, bounds};
 use rtflash_host::run::{
     Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, WriteBack, read_scenario, run_watched,
@@ -13,6 +11,9 @@ use rtflash_host::scheduler::{Cut, K2Settings, Levels, SchedulerSettings, Split}
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
+use rtflash_testkit::cases;
+
+use crate::draws::{at, ns};
 
 /// Drives whose flash is quick, and slow.
 fn drive(program: &str, buffer: u32) -> Scenario {
@@ -27,7 +28,7 @@ fn drive(program: &str, buffer: u32) -> Scenario {
     read_scenario(&text, None).expect("a scenario")
 }
 
-fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
+fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
     let size = rng.within(1, 20) << 10;
     let random = rng.within(0, 2) == 0;
     let releases = match rng.within(0, 5) {
@@ -55,7 +56,7 @@ fn job(rng: &mut Rng, class: Class, number: u64) -> Job {
 }
 
 fn scenario(drives: &[Scenario], seed: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(seed, b"h-climbs", 0));
+    let mut rng = Stream::numbered(seed, b"h-climbs", 0);
     let drive = usize::try_from(rng.within(0, drives.len() as u64 - 1)).expect("a position");
     let mut scenario = drives[drive].clone();
     let max_inflight = rng.small(1, 8);
@@ -153,10 +154,10 @@ fn pairs(scenario: &Scenario, seed: u64, merged: &mut u64) -> BTreeMap<usize, Pa
 }
 
 /// Moves the phase or the think time of a job.
-fn moved(rng: &mut Rng, scenario: &Scenario) -> Scenario {
+fn moved(rng: &mut Stream, scenario: &Scenario) -> Scenario {
     let mut next = scenario.clone();
     let job = usize::try_from(rng.within(0, next.jobs.len() as u64 - 1)).expect("a position");
-    let near = |rng: &mut Rng, time: u64| match rng.within(0, 1) {
+    let near = |rng: &mut Stream, time: u64| match rng.within(0, 1) {
         0 => (time + rng.within(0, 40)).saturating_sub(20),
         _ => rng.within(0, 4_000),
     };
@@ -175,7 +176,7 @@ fn no_run_of_the_drive_exceeds_a_bound() {
     let (mut ratios, mut merged, mut several) = (Vec::new(), 0, 0);
     for seed in 0..cases(RUNS) {
         let begin = scenario(&drives, seed);
-        let mut rng = Rng(Stream::numbered(seed, b"h-climbs", 1));
+        let mut rng = Stream::numbered(seed, b"h-climbs", 1);
         let targets: Vec<usize> = pairs(&begin, seed, &mut merged).into_keys().collect();
         for target in targets {
             let (mut here, mut best) = (begin.clone(), 0.0);

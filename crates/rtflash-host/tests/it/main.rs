@@ -3,8 +3,6 @@
 mod agreement;
 mod ahead;
 mod bounds;
-#[path = "../../../../tests/it/common/cases.rs"]
-mod cases;
 mod climber;
 mod draws;
 mod fio;

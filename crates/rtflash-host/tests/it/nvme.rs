@@ -1,6 +1,7 @@
 //! Runs in front of an NVMe drive: against a drive that is written down plainly, where the flash
 //! has nothing to wait for; and what holds in any case.
 
+use rtflash_testkit::ns;
 use std::collections::HashMap;
 
 use rtflash_host::run::{
@@ -15,33 +16,13 @@ use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Span};
 use rtflash_plan::Aging;
 use rtflash_trace::{Observer, Record};
 
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
-
 fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
 }
 
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u64, high: u64) -> u32 {
-        u32::try_from(self.within(low, high)).expect("a small number")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
-    }
-}
-
 const PAGE: u64 = 512;
 
-fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32) -> rtflash_model::Device {
+fn flash(rng: &mut Stream, chips: u32, chips_per_channel: u32, blocks_per_chip: u32) -> rtflash_model::Device {
     let spec = DeviceSpec {
         chips,
         chips_per_channel,
@@ -58,7 +39,7 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
     rtflash_model::Device::new(spec).expect("a device")
 }
 
-fn costs(rng: &mut Rng) -> Costs {
+fn costs(rng: &mut Stream) -> Costs {
     let mut cost = || CommandCost {
         controller: ns(rng.within(1, 9)),
         per_kib: ns(rng.one_of(&[0, 0, 3])),
@@ -69,7 +50,7 @@ fn costs(rng: &mut Rng) -> Costs {
 }
 
 /// Episodes in every other case.
-fn slow(rng: &mut Rng) -> Option<Slow> {
+fn slow(rng: &mut Stream) -> Option<Slow> {
     let mut between = |longest| {
         let shortest = rng.within(1, longest);
         Between { shortest: ns(shortest), longest: ns(shortest + rng.within(0, longest)) }
@@ -101,7 +82,7 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
 /// A drive whose flash has nothing to wait for: pages are read by who has them alone, or written to
 /// one idle chip after the other.
 fn without_contention(case: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(5, b"nvmetwin", case));
+    let mut rng = Stream::numbered(5, b"nvmetwin", case);
     let (chips, reads) = (6, rng.within(0, 2) == 0);
     let flash = flash(&mut rng, chips, 1, 60);
     let (read, write) = (costs(&mut rng), costs(&mut rng));
@@ -110,7 +91,7 @@ fn without_contention(case: u64) -> Scenario {
     nvme.entries = rng.small(2, 9);
     nvme.inside = rng.small(1, 6);
     nvme.buffer = if reads { 0 } else { rng.small(1, 12) };
-    nvme.drain = Some(rng.small(1, chips.into()));
+    nvme.drain = Some(rng.small(1, chips));
     let jobs = (0..rng.small(1, 5)).map(|number| {
         let think = ns(rng.within(1, 60));
         let own = Job { phase: at(rng.within(0, 30)), ..job(format!("j{number}"), Op::Read, number) };
@@ -361,7 +342,7 @@ fn a_drive_without_contention_does_what_the_plain_one_does() {
 
 /// Anything: full drives that collect, few chips, reads ahead, all schedulers.
 fn anything(case: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(6, b"nvmetwin", case));
+    let mut rng = Stream::numbered(6, b"nvmetwin", case);
     let (chips, ways, blocks) = (rng.small(1, 5), rng.small(1, 3), rng.small(8, 20));
     let flash = flash(&mut rng, chips, ways, blocks);
     let (read, write) = (costs(&mut rng), costs(&mut rng));

@@ -4,8 +4,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::cases::cases;
-use crate::draws::{Rng, at, ns};
 use rtflash_host::bound::{Assumptions, Rule, Why, bounds};
 use rtflash_host::run::{
     Host, HostDevice, Job, JobPattern, JobReleases, Nvme, Scenario, read_scenario, run, run_watched,
@@ -13,6 +11,9 @@ use rtflash_host::run::{
 use rtflash_host::scheduler::{K2Settings, Levels, SchedulerSettings};
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
+use rtflash_testkit::cases;
+
+use crate::draws::{at, ns};
 
 const BASE: &str = r#"{ "device": { "kind": "nvme", "flash": { "profile": "dgist-2021", "blocks_per_chip": 64 },
         "read": { "controller": "5us" }, "write": { "controller": "9us" } },
@@ -78,7 +79,7 @@ struct Io {
 struct World<'a> {
     scenario: &'a Scenario,
     late: &'a [u64],
-    rng: Rng,
+    rng: Stream,
     now: u64,
     events: BinaryHeap<Reverse<(u64, Event)>>,
     ios: Vec<Io>,
@@ -97,7 +98,7 @@ impl World<'_> {
         let mut world = World {
             scenario,
             late,
-            rng: Rng(Stream::numbered(seed, b"h-rounds", 1)),
+            rng: Stream::numbered(seed, b"h-rounds", 1),
             now: 0,
             events: BinaryHeap::new(),
             ios: Vec::new(),
@@ -332,7 +333,7 @@ fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
     Some(rounds * round + if without == Without::Last { 0 } else { limit(scenario) })
 }
 
-fn job(rng: &mut Rng, class: Class, number: usize) -> Job {
+fn job(rng: &mut Stream, class: Class, number: usize) -> Job {
     let jitter = rng.one_of(&[0, 0, 500, 2_000]);
     Job {
         name: number.to_string(),
@@ -362,7 +363,7 @@ fn job(rng: &mut Rng, class: Class, number: usize) -> Job {
 }
 
 fn scenario(base: &Scenario, seed: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(seed, b"h-rounds", 0));
+    let mut rng = Stream::numbered(seed, b"h-rounds", 0);
     let max_inflight = rng.small(1, 8);
     let mut scenario = base.clone();
     let HostDevice::Nvme(nvme) = &mut scenario.device else { panic!("a drive") };
@@ -393,7 +394,7 @@ fn scenario(base: &Scenario, seed: u64) -> Scenario {
 
 /// How early or late commands are: what is aimed at, its equals and what is below as late as may
 /// be, what is above as early as can be; or anything.
-fn lateness(rng: &mut Rng, scenario: &Scenario, target: usize) -> Vec<u64> {
+fn lateness(rng: &mut Stream, scenario: &Scenario, target: usize) -> Vec<u64> {
     let aims = rng.within(0, 3) > 0;
     let own = level(scenario, target);
     let mut of = |job: usize| match level(scenario, job) < own {
@@ -413,7 +414,7 @@ fn no_drive_exceeds_a_bound_in_rounds() {
     let mut exceeded = [0_u32; Without::TERMS.len()];
     for seed in 0..cases(RUNS) {
         let mut scenario = scenario(&base, seed);
-        let mut rng = Rng(Stream::numbered(seed, b"h-rounds", 2));
+        let mut rng = Stream::numbered(seed, b"h-rounds", 2);
         for bound in bounds(&scenario) {
             assert_eq!(bound.rule, Rule::H2);
             let by_hand = plain(&scenario, bound.job, Without::Nothing);

@@ -9,10 +9,7 @@ use rtflash_host::scheduler::{
 use rtflash_host::{Class, Command, Op, Scheduler};
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
+use rtflash_testkit::ns;
 
 fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
@@ -247,23 +244,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     latencies
 }
 
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u64, high: u64) -> u32 {
-        u32::try_from(self.within(low, high)).expect("a small number")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.0.below(choices.len() as u64)).expect("a position")]
-    }
-}
-
-fn scheduler(rng: &mut Rng) -> SchedulerSettings {
+fn scheduler(rng: &mut Stream) -> SchedulerSettings {
     let split = Split { cut: Cut::Rest, max_sectors: 4_096 * rng.within(1, 3), multiples: false };
     let k2 = K2Settings { max_inflight: rng.small(1, 3), ..K2Settings::k2() };
     let kyber = KyberSettings { tokens: [2, 1, 1, 1], batches: [2, 1, 1, 1], targets: [ns(400), ns(900), ns(9)] };
@@ -288,7 +269,7 @@ fn scheduler(rng: &mut Rng) -> SchedulerSettings {
 }
 
 fn scenario(seed: u64) -> Scenario {
-    let mut rng = Rng(Stream::numbered(seed, b"host-run", 0));
+    let mut rng = Stream::numbered(seed, b"host-run", 0);
     let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),
         next: ns(rng.within(1, 40)),
@@ -296,7 +277,7 @@ fn scenario(seed: u64) -> Scenario {
         slow: None,
     };
     let (read, write) = (cost(), cost());
-    let job = |number: u64, rng: &mut Rng| {
+    let job = |number: u64, rng: &mut Stream| {
         let releases = match rng.within(0, 4) {
             0 | 1 => JobReleases::Every { period: ns(rng.within(100, 900)), jitter: Span::ZERO },
             2 | 3 => JobReleases::Closed { depth: rng.small(1, 3), think: ns(rng.one_of(&[0, 0, 1, 50, 300])) },

@@ -3,21 +3,22 @@
 
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Exact, Global};
 use rtflash_analysis::{Analysis, analysis_relying_on};
+use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 
-use super::draw::{Case, Rng};
+use super::draw::Case;
 
 /// Pages that a run may take, about.
 const PAGES: u64 = 3_000;
 
 /// The case of this seed and number; `None` where what was drawn cannot be accepted at any load.
 pub fn draw(seed: u64, run: u64) -> Option<Case> {
-    let mut rng = Rng::new(seed, b"sound\0\0\0", run);
+    let mut rng = Stream::numbered(seed, b"sound\0\0\0", run);
     let times = rng.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
-    let device = with_more(&mut Rng::new(seed, b"more\0\0\0\0", run), &device(&mut rng, times)?)?;
+    let device = with_more(&mut Stream::numbered(seed, b"more\0\0\0\0", run), &device(&mut rng, times)?)?;
     // The most that may be relied on is relied on, so that as much as can be is accepted: the queue
     // where reads are steady, the neighbours' load where they are not.
     let granted = Reliance::Queue;
@@ -25,7 +26,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let analysis = analysis_relying_on(analysis, granted)?;
     let allocator: &dyn Allocator = rng.one_of(&[&BestFit as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     // Drawn apart: what else is drawn does not depend on it.
-    let mut due = Rng::new(seed, b"due\0\0\0\0\0", run);
+    let mut due = Stream::numbered(seed, b"due\0\0\0\0\0", run);
     let tasks = with_deadlines(&mut due, tasks(&mut rng, &device)?)?;
     let jobs = if rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
@@ -66,16 +67,16 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         placed: Placed {
             backfill: rng.within(0, 1) == 0,
             waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
-            faults: super::devices::faults(&set, seed, run),
+            faults: faults(&set, seed, run),
         },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
     };
-    Some(Case { seed, run, set, allocator, analysis, options, left_out: None })
+    Some(Case { seed, run, set, allocator, analysis, options })
 }
 
-fn device(rng: &mut Rng, times: Times) -> Option<Device> {
-    let us = |rng: &mut Rng, low: u32, high: u32| Span::from_us(rng.small(low, high));
+fn device(rng: &mut Stream, times: Times) -> Option<Device> {
+    let us = |rng: &mut Stream, low: u32, high: u32| Span::from_us(rng.small(low, high));
     let [page_read, page_program, block_erase, page_transfer] =
         [(1, 60), (5, 400), (10, 800), (1, 50)].map(|(low, high)| us(rng, low, high));
     let mut shortest = |max: Span| {
@@ -111,7 +112,7 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
 /// quarter with blocks that may fail, one or two more a chip, in a quarter with erases that are
 /// suspended, and in a quarter of those with one page register with wear that is levelled. All else
 /// stays what it was.
-fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
+fn with_more(rng: &mut Stream, device: &Device) -> Option<Device> {
     let page_registers = (rng.within(0, 2) == 0).then_some(2);
     let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
     let spare_blocks = (rng.within(0, 3) == 0).then(|| rng.small(1, 2));
@@ -128,7 +129,7 @@ fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
 }
 
 /// Requests that are long beside an erase, most of them, so that what blocks does not matter much.
-fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
+fn tasks(rng: &mut Stream, device: &Device) -> Option<Vec<Task>> {
     let count = rng.small(1, 5);
     let sequential = rng.within(0, 2);
     let unit = device.block_erase().max(device.page_program()).as_ns();
@@ -156,7 +157,7 @@ fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
 
 /// In half of the cases, requests due after three tenths of their period or later, and some of
 /// these released late.
-pub(super) fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task>> {
+pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
     }
@@ -178,7 +179,8 @@ pub(super) fn with_deadlines(rng: &mut Rng, tasks: Vec<Task>) -> Option<Vec<Task
     tasks.into_iter().map(task).collect()
 }
 
-pub(super) fn jobs(rng: &mut Rng, device: &Device) -> Vec<Job> {
+/// A source of jobs, no two of which come sooner than an erase or a program takes.
+pub fn jobs(rng: &mut Stream, device: &Device) -> Vec<Job> {
     let unit = device.block_erase().max(device.page_program()).as_ns();
     let low = unit * rng.within(1, 20);
     let high = low + unit * rng.within(0, 40);
@@ -228,4 +230,13 @@ fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysi
         }
     }
     Some(best)
+}
+
+/// How often programs and erases fail where they may: as soon as may be, or now and then, when
+/// there are more requests that it can make late.
+pub fn faults(set: &TaskSet, seed: u64, run: u64) -> u16 {
+    match set.device().spare_blocks() {
+        0 => 0,
+        _ => Stream::numbered(seed, b"failing\0", run).one_of(&[1_000, 300, 100, 30, 10]),
+    }
 }

@@ -1,39 +1,24 @@
 //! Random search for a broken assumption.
 //!
 //! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and
-//! judged. Of every assumption that breaks, the first case is shrunk. In some worlds a set is run
-//! many times, and a term may be left out of the test that accepts it.
+//! judged. Of every assumption that breaks, the first case is shrunk.
 
-mod attack;
-mod carried;
 mod certified;
-mod copied;
-mod devices;
-mod directed;
-mod drained;
 mod draw;
-mod limit;
-mod prescribed;
-mod queued;
 mod shrink;
-mod stock;
 mod tally;
-mod told;
 
-use rtflash_analysis::certified::Term;
+use rtflash_analysis::certified::{is_independent, load_millionths};
 use rtflash_judge::Finding;
 use rtflash_model::{Allocation, Reliance};
-use rtflash_plan::{Options, Waits};
+use rtflash_plan::Waits;
 
+pub use certified::{faults, jobs, with_deadlines};
 pub use draw::{Case, World};
 pub use shrink::shrink;
-pub use stock::{
-    STOCK_RUNS, StockBroken, StockCheck, StockFinding, StockSearch, StockSoaked, soak_stock, stock_run, stock_set,
-};
-pub use tally::{Broken, LeftOut, SoakWatch, Soaked, soak, soak_watched, soak_without};
+pub use tally::{Broken, FailedRuns, SoakTally, SoakWatch, Soaked, soak, tally};
 
 use crate::case::execute;
-use limit::LimitSet;
 
 /// What is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,46 +27,16 @@ pub struct Search {
     pub seed: u64,
     /// What cases are drawn from.
     pub world: World,
-    /// The term, one of [`World::terms`], that is left out of the world's test.
-    pub left_out: Option<Term>,
-    /// Whether releases are not drawn but moved towards late ends, in the worlds that run a set
-    /// many times.
-    pub climbs: bool,
-}
-
-impl Search {
-    /// A search of this world, nothing left out, releases as they are drawn.
-    pub fn new(seed: u64, world: World) -> Search {
-        Search { seed, world, left_out: None, climbs: false }
-    }
 }
 
 /// The case of this number; `None` where the device or the set that was drawn is not valid, or
 /// cannot be accepted.
-pub fn draw(search: Search, run: u64) -> Option<Case> {
-    let Search { seed, world, left_out, climbs } = search;
-    match world {
-        World::Any | World::Supposed => draw::draw(seed, run, world).map(draw::with_adversaries),
-        World::Sound => certified::draw(seed, run).map(draw::with_adversaries),
-        World::Stripe
-        | World::Queue
-        | World::Superblock
-        | World::Mixed
-        | World::Stream
-        | World::Command
-        | World::QueueCommand
-        | World::Register
-        | World::RegisterCommand
-        | World::Zoned
-        | World::Failing
-        | World::Suspending
-        | World::Levelling => {
-            let limit = directed::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
-            let options = attack::options(seed, run, &limit, climbs)?;
-            let LimitSet { set, allocator, analysis, left_out, .. } = limit;
-            Some(Case { seed, run, set, allocator, analysis, options, left_out })
-        }
-    }
+pub fn draw(Search { seed, world }: Search, run: u64) -> Option<Case> {
+    let case = match world {
+        World::Any | World::Supposed => draw::draw(seed, run, world),
+        World::Sound => certified::draw(seed, run),
+    };
+    case.map(draw::with_adversaries)
 }
 
 /// What came of a case.
@@ -100,34 +55,25 @@ pub enum SoakOutcome {
 
 /// Allocates a case and, if that is said to be schedulable, runs it.
 pub fn judge(case: &Case) -> SoakOutcome {
-    let allocation = match case.left_out {
-        Some(term) => limit::accepted(&case.set, case.allocator, case.analysis, term),
-        None => {
-            let outcome = case.allocator.allocate(&case.set, case.analysis);
-            outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)).cloned()
-        }
-    };
-    let Some(allocation) = allocation else { return SoakOutcome::Nothing };
-    match run(case, &allocation, waits_as_it_may(case, &allocation)) {
-        Some(findings) => {
-            let load = rtflash_analysis::certified::load_millionths(&case.set, &allocation, case.analysis.relies_on());
-            SoakOutcome::Judged { findings, load }
-        }
+    let outcome = case.allocator.allocate(&case.set, case.analysis);
+    match outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) {
+        Some(allocation) => judge_allocated(case, allocation),
         None => SoakOutcome::Nothing,
     }
 }
 
-/// Whether every cluster is promised to hold with pages that wait as long as any neighbour can make
-/// them. What was tested next to its neighbours is promised next to them only.
-fn waits_as_it_may(case: &Case, allocation: &Allocation) -> bool {
-    case.analysis.relies_on() == Reliance::Nothing || rtflash_analysis::certified::is_independent(&case.set, allocation)
-}
-
-/// What the checkers find in a run; `None` where it cannot be made.
-fn run(case: &Case, allocation: &Allocation, may_wait: bool) -> Option<Vec<Finding>> {
-    let mut options: Options = case.options.clone();
-    if !may_wait {
+/// Runs a case with this allocation. A cluster that was tested next to its neighbours is promised
+/// to hold next to them alone: then no page waits as long as any neighbour can make it.
+pub fn judge_allocated(case: &Case, allocation: &Allocation) -> SoakOutcome {
+    let mut options = case.options.clone();
+    if case.analysis.relies_on() != Reliance::Nothing && !is_independent(&case.set, allocation) {
         options.placed.waits = Waits::Actual;
     }
-    Some(execute(&case.set, allocation, case.analysis, &options, None).ok()?.findings)
+    match execute(&case.set, allocation, case.analysis, &options, None) {
+        Ok(executed) => SoakOutcome::Judged {
+            findings: executed.findings,
+            load: load_millionths(&case.set, allocation, case.analysis.relies_on()),
+        },
+        Err(_) => SoakOutcome::Nothing,
+    }
 }

@@ -4,14 +4,19 @@ use rtflash_judge::{Assumption, Finding};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 use rtflash_plan::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 
-use super::{Case, SoakOutcome, judge};
+use super::{Case, SoakOutcome};
 
 /// Cases that are run for one shrinking, at most.
 const ATTEMPTS: u32 = 250;
 
 /// The smallest case found in which the same assumption breaks, and how; `None` where it does not
-/// break in this one. No further case is tried once `stops`.
-pub fn shrink(case: Case, assumption: Assumption, stops: &dyn Fn() -> bool) -> Option<(Case, Finding)> {
+/// break in this one. `judge` runs a case. No further case is tried once `stops`.
+pub fn shrink(
+    case: Case,
+    assumption: Assumption,
+    judge: &dyn Fn(&Case) -> SoakOutcome,
+    stops: &dyn Fn() -> bool,
+) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
         SoakOutcome::Judged { findings, .. } => {
             findings.into_iter().find(|finding| finding.assumption == assumption && !finding.gauge.holds())

@@ -20,7 +20,7 @@ use rtflash_run::{History, PlanRefusal};
 use rtflash_sim::{RunError, run, run_traced};
 use rtflash_trace::{Observer, Record, TermsChange};
 
-use crate::drawn::{Rng, busier, ns, times};
+use crate::drawn::{busier, ns, times};
 
 /// What a history runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum On {
     Zones,
 }
 
-fn device(rng: &mut Rng, on: On) -> Option<Device> {
+fn device(rng: &mut Stream, on: On) -> Option<Device> {
     let plain = plain_device(rng)?;
     let spec = plain.spec();
     let odd = match on {
@@ -42,7 +42,7 @@ fn device(rng: &mut Rng, on: On) -> Option<Device> {
         On::Odd => {
             let spare_blocks = rng.small(0, 2);
             let suspends = rng.within(0, 1) == 0;
-            let time = |rng: &mut Rng| suspends.then(|| ns(rng.within(1, 10)));
+            let time = |rng: &mut Stream| suspends.then(|| ns(rng.within(1, 10)));
             DeviceSpec {
                 spare_blocks: (spare_blocks > 0).then_some(spare_blocks),
                 program_failures: (spare_blocks > 0 && rng.within(0, 1) == 0).then_some(1),
@@ -56,7 +56,7 @@ fn device(rng: &mut Rng, on: On) -> Option<Device> {
     Device::new(odd).ok()
 }
 
-fn plain_device(rng: &mut Rng) -> Option<Device> {
+fn plain_device(rng: &mut Stream) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let command = (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4)));
     // Some level wear as soon as blocks differ, and leave a half of the GC jobs for that.
@@ -81,7 +81,7 @@ fn plain_device(rng: &mut Rng) -> Option<Device> {
     .ok()
 }
 
-fn task(rng: &mut Rng, number: u64, on: On) -> Task {
+fn task(rng: &mut Stream, number: u64, on: On) -> Task {
     let task = any_task(rng, number);
     match on {
         On::Plain | On::Odd => task,
@@ -89,8 +89,8 @@ fn task(rng: &mut Rng, number: u64, on: On) -> Task {
     }
 }
 
-fn any_task(rng: &mut Rng, number: u64) -> Task {
-    let request = |rng: &mut Rng| {
+fn any_task(rng: &mut Stream, number: u64) -> Task {
+    let request = |rng: &mut Stream| {
         let period = rng.within(200, 4_000);
         let request = Request::new(rng.within(1, 5), ns(period))?;
         let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]));
@@ -167,7 +167,7 @@ struct Drawn {
     duration: Instant,
 }
 
-fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
+fn analysis_of(rng: &mut Stream, on: On) -> &'static dyn Analysis {
     let name = match on {
         On::Plain | On::Odd => rng.one_of(&["stripe", "superblock", "sound"]),
         On::Zones => "zoned",
@@ -176,7 +176,7 @@ fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
     analysis_relying_on(name, granted).expect("an analysis")
 }
 
-fn certified(set: &TaskSet, analysis: &dyn Analysis, rng: &mut Rng) -> Option<RunningDevice> {
+fn certified(set: &TaskSet, analysis: &dyn Analysis, rng: &mut Stream) -> Option<RunningDevice> {
     let allocator: &dyn Allocator = match rng.within(0, 3) {
         0 => &EqualSplit,
         1 => &Global,
@@ -191,7 +191,7 @@ fn certified(set: &TaskSet, analysis: &dyn Analysis, rng: &mut Rng) -> Option<Ru
 
 /// Draws a history, and counts what it has.
 fn draw((seed, case): (u64, u64), on: On, tampering: Tampering, seen: &mut Seen) -> Option<Drawn> {
-    let mut rng = Rng(Stream::numbered(seed, b"history\0", case));
+    let mut rng = Stream::numbered(seed, b"history\0", case);
     let device = device(&mut rng, on)?;
     let mut tasks: Vec<Task> = (0..rng.within(1, 3)).map(|number| task(&mut rng, number, on)).collect();
     let first = tasks.len();
@@ -287,11 +287,11 @@ fn without_others(set: &TaskSet, history: History, served: &[TaskId]) -> Option<
     Some((set, history.renamed(renamed)))
 }
 
-fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
+fn options(rng: &mut Stream, drawn: &Drawn) -> Options {
     let most = rng.one_of(&[0, 0, 8, 600]);
     let tight = rng.within(0, 1) == 0;
-    let mut gaps = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0));
-    let mut offsets = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0));
+    let mut gaps = Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0);
+    let mut offsets = Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0);
     let releases: ReleasePattern = drawn.history.releases(
         &drawn.set,
         drawn.duration,
@@ -313,7 +313,7 @@ fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
 }
 
 /// A number of programs, copies and erases that fail out of a thousand; 0 if no blocks can fail.
-fn faults(rng: &mut Rng, set: &TaskSet) -> u16 {
+fn faults(rng: &mut Stream, set: &TaskSet) -> u16 {
     match set.device().spare_blocks() {
         0 => 0,
         _ => rng.one_of(&[0, 50, 1_000]),
@@ -337,7 +337,7 @@ fn run_histories(seed: u64, cases: std::ops::Range<u64>, on: On, tampering: Tamp
             plan => plan.expect("what was admitted can be run"),
         };
         let mut is_broken = false;
-        let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
+        let mut rng = Stream::numbered(seed, b"runs\0\0\0\0", case);
         for _ in 0..2 {
             let options = options(&mut rng, &drawn);
             let findings = judged(&plan, &options);

@@ -1,6 +1,7 @@
 //! Certified clusters behind a host: with places of their own no real-time request misses, whatever
 //! the other jobs do; with a shared bound one does.
 
+use rtflash_testkit::ns;
 use std::collections::BTreeSet;
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
@@ -21,33 +22,13 @@ use rtflash_model::{
 use rtflash_plan::{Aging, Dispatch};
 use rtflash_trace::{Action, Kind, Observer, Record};
 
-use crate::cases::cases;
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
-    }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
+use rtflash_testkit::cases;
 
 fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
 }
 
-fn device(rng: &mut Rng) -> Option<rtflash_model::Device> {
+fn device(rng: &mut Stream) -> Option<rtflash_model::Device> {
     let spec = DeviceSpec {
         chips: rng.small(1, 6),
         chips_per_channel: rng.small(1, 3),
@@ -64,9 +45,9 @@ fn device(rng: &mut Rng) -> Option<rtflash_model::Device> {
     rtflash_model::Device::new(spec).ok()
 }
 
-fn tasks(rng: &mut Rng) -> Option<Vec<Task>> {
+fn tasks(rng: &mut Stream) -> Option<Vec<Task>> {
     let count = rng.within(1, 4);
-    let request = |rng: &mut Rng, cost: u64| {
+    let request = |rng: &mut Stream, cost: u64| {
         let pages = rng.within(1, 6);
         let period = pages * cost * count * rng.within(2, 10);
         let deadline = rng.within(period / 2, period);
@@ -74,7 +55,7 @@ fn tasks(rng: &mut Rng) -> Option<Vec<Task>> {
         let request = Request::new(pages, ns(period))?.with_access(access).with_deadline(Some(ns(deadline)))?;
         request.with_jitter(ns(rng.one_of(&[0, 0, deadline / 8, deadline / 3])))
     };
-    let task = |number: u64, rng: &mut Rng| {
+    let task = |number: u64, rng: &mut Stream| {
         let kinds = rng.within(0, 2);
         let read = if kinds == 0 { None } else { Some(request(rng, 40)?) };
         let write = if kinds == 1 { None } else { Some(request(rng, 150)?) };
@@ -84,8 +65,8 @@ fn tasks(rng: &mut Rng) -> Option<Vec<Task>> {
 }
 
 /// Jobs beside the tasks, as hostile as may be.
-fn beside(rng: &mut Rng) -> Vec<Job> {
-    let job = |number: u64, rng: &mut Rng| Job {
+fn beside(rng: &mut Stream) -> Vec<Job> {
+    let job = |number: u64, rng: &mut Stream| Job {
         name: format!("beside{number}"),
         op: rng.one_of(&[Op::Read, Op::Write]),
         pattern: rng.one_of(&[JobPattern::Sequential, JobPattern::Random]),
@@ -107,7 +88,7 @@ fn beside(rng: &mut Rng) -> Vec<Job> {
 
 /// A set that the sound analysis accepts, in front of it a host that hands over at once.
 fn draw(case: u64) -> Option<Scenario> {
-    let mut rng = Rng(Stream::numbered(7, b"hostcert", case));
+    let mut rng = Stream::numbered(7, b"hostcert", case);
     let set = TaskSet::new(device(&mut rng)?, tasks(&mut rng)?, vec![]).ok()?;
     let sound = analysis_relying_on("sound", Reliance::Neighbours)?;
     let allocator: &dyn Allocator = rng.one_of(&[&ClusteringBfd as &dyn Allocator, &Global]);

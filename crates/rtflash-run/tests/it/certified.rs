@@ -11,28 +11,9 @@ use rtflash_model::{
 };
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_run::execute;
+use rtflash_testkit::ns;
 
-use crate::cases::cases;
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
-    }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
+use rtflash_testkit::cases;
 
 /// The certificate of a cluster, whatever its neighbours do, if the analysis finds one. Background
 /// jobs need a server's reserve and blocking.
@@ -60,7 +41,7 @@ struct Case {
     options: Options,
 }
 
-fn device(rng: &mut Rng) -> Option<Device> {
+fn device(rng: &mut Stream) -> Option<Device> {
     let transfer = rng.within(1, 10);
     let read = rng.within(1, 25);
     let (program, erase) = (rng.within(1, 80), rng.within(1, 200));
@@ -88,15 +69,15 @@ fn device(rng: &mut Rng) -> Option<Device> {
     Device::new(spec).ok()
 }
 
-fn tasks(rng: &mut Rng, chips: u32) -> Vec<Task> {
+fn tasks(rng: &mut Stream, chips: u32) -> Vec<Task> {
     let access = rng.one_of(&Access::ALL);
     let count = rng.within(1, 4);
-    let request = |rng: &mut Rng, most: u64, cost: u64| {
+    let request = |rng: &mut Stream, most: u64, cost: u64| {
         let pages = rng.within(1, most);
         let period = pages * cost * count * rng.within(2, 8) * if access == Access::Random { 1 } else { 2 } / 2;
         Request::new(pages, ns(period.max(40) + rng.within(0, 100))).map(|request| request.with_access(access))
     };
-    let task = |number: u64, rng: &mut Rng| {
+    let task = |number: u64, rng: &mut Stream| {
         let kinds = rng.within(0, 2);
         let read = (kinds != 0).then(|| request(rng, u64::from(chips) * 3, 40)).flatten();
         let write = (kinds != 1).then(|| request(rng, u64::from(chips) * 2, 150)).flatten();
@@ -121,7 +102,7 @@ fn hurried(set: &TaskSet, parts: u64, of: u64) -> Option<TaskSet> {
 }
 
 fn draw(seed: u64, case: u64) -> Option<Case> {
-    let mut rng = Rng(Stream::numbered(seed, b"certify\0", case));
+    let mut rng = Stream::numbered(seed, b"certify\0", case);
     let device = device(&mut rng)?;
     let tasks = tasks(&mut rng, device.chips());
     let jobs = if rng.within(0, 1) == 0 {

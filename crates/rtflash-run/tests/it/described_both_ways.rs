@@ -68,7 +68,7 @@ fn both_descriptions_are_answered_and_run_alike() {
     let mut runs = [0; ANALYSES.len()];
     for (world, seed) in [(World::Any, 21), (World::Supposed, 22), (World::Sound, 23)] {
         for number in 0..40 {
-            let Some(case) = draw(Search::new(seed, world), number) else { continue };
+            let Some(case) = draw(Search { seed: seed, world }, number) else { continue };
             for (runs, analysis) in runs.iter_mut().zip(ANALYSES) {
                 *runs += compare(&case, analysis);
             }
@@ -86,7 +86,7 @@ fn on_top_is_what_all_but_the_thesis_take_for_granted() {
     let sound = Sound { rely_on: Reliance::Neighbours };
     let granted: [&dyn Analysis; 2] = [&ThesisEvaluated, &sound];
     for number in 0..40 {
-        let Some(case) = draw(Search::new(24, World::Any), number) else { continue };
+        let Some(case) = draw(Search { seed: 24, world: World::Any }, number) else { continue };
         let stated = case.set.on(described(case.set.device().spec(), false, false)).expect("the same times");
         for analysis in granted {
             let outcome = case.allocator.allocate(&case.set, analysis);

@@ -1,6 +1,7 @@
 //! Negative controls: each assumption of the sound analyses, weakened by the least amount, is
 //! caught.
 
+use rtflash_testkit::ns;
 use std::collections::BTreeMap;
 
 use rtflash_analysis::certified::{ChannelContention, Demand, DemandVerdict, choose};
@@ -8,14 +9,10 @@ use rtflash_analysis::{Sound, Work};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
-    Request, Span, Task, TaskSet,
+    Request, Task, TaskSet,
 };
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Service, Times, Victims};
 use rtflash_run::execute;
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
 
 /// [t_r, t_w, t_e, t_d], chips, chips a channel, blocks, pages a block, λ in hundredths.
 fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio: u64) -> Option<Device> {

@@ -19,9 +19,9 @@ use rtflash_run::History;
 use rtflash_sim::{RunError, run, run_traced};
 use rtflash_trace::{Kind, Record};
 
-use crate::drawn::{Rng, ns, times};
+use crate::drawn::{ns, times};
 
-fn device(rng: &mut Rng) -> Option<Device> {
+fn device(rng: &mut Stream) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let profile = Device::profile("dgist-2021")?.spec();
     Device::new(DeviceSpec {
@@ -46,7 +46,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
     .ok()
 }
 
-fn task(rng: &mut Rng, name: &str, writes: bool) -> Option<Task> {
+fn task(rng: &mut Stream, name: &str, writes: bool) -> Option<Task> {
     let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]);
     let request = Request::new(rng.within(1, 5), ns(rng.within(300, 6_000)))?.with_access(access);
     let (read, write) = if writes { (None, Some(request)) } else { (Some(request), None) };
@@ -70,7 +70,7 @@ struct Drawn {
 
 /// A device with a server whose jobs end, and a task that is admitted without it alone.
 fn draw(case: u64) -> Option<Drawn> {
-    let mut rng = Rng(Stream::numbered(1, b"left-out", case));
+    let mut rng = Stream::numbered(1, b"left-out", case);
     let device = device(&mut rng)?;
     let number = rng.within(3, 12);
     let at = (0..number).map(|job| Some(Instant::START.saturating_add(ns(job * rng.within(1, 900)))));
@@ -121,7 +121,7 @@ fn changes(drawn: &Drawn) -> Admitted {
     Admitted { change: AddedHow::Staged(stages), ready_within: ready, ..drawn.admitted.clone() }
 }
 
-fn options(rng: &mut Rng, duration: Instant) -> Options {
+fn options(rng: &mut Stream, duration: Instant) -> Options {
     Options {
         duration,
         victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
@@ -164,15 +164,15 @@ fn run_histories(cases: u64, tampering: Tampering) -> (usize, usize, usize) {
         if drawn.left_out.within.saturating_add(drawn.admitted.ready_within) > ns(2_000_000) {
             continue;
         }
-        let mut rng = Rng(Stream::numbered(2, b"left-out", case));
+        let mut rng = Stream::numbered(2, b"left-out", case);
         let without = drawn.set.tasks().as_slice()[..2].to_vec();
         let without = TaskSet::new(*drawn.set.device(), without, drawn.set.jobs().to_vec()).expect("a set");
         let most = rng.one_of(&[0, 0, 8, 600]);
         // Before the change requests come alike.
         let gaps = || {
-            let mut of: BTreeMap<(TaskId, bool), Rng> = BTreeMap::new();
+            let mut of: BTreeMap<(TaskId, bool), Stream> = BTreeMap::new();
             move |id: TaskId, writes: bool| {
-                let stream = || Rng(Stream::numbered(case, b"gaps\0\0\0\0", u64::from(2 * id.0 + u32::from(writes))));
+                let stream = || Stream::numbered(case, b"gaps\0\0\0\0", u64::from(2 * id.0 + u32::from(writes)));
                 ns(of.entry((id, writes)).or_insert_with(stream).within(0, most))
             }
         };

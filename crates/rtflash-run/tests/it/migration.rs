@@ -19,9 +19,9 @@ use rtflash_sim::{RunError, run, run_traced};
 use rtflash_trace::{Action, Kind, Record};
 use rtflash_verify::verify_certified;
 
-use crate::drawn::{Rng, busier, ns, times};
+use crate::drawn::{busier, ns, times};
 
-fn device(rng: &mut Rng) -> Option<Device> {
+fn device(rng: &mut Stream) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let command = (rng.within(0, 7) == 0).then(|| ns(rng.within(1, 4)));
     Device::new(DeviceSpec {
@@ -42,8 +42,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
     .ok()
 }
 
-fn task(rng: &mut Rng, number: u64) -> Task {
-    let request = |rng: &mut Rng| {
+fn task(rng: &mut Stream, number: u64) -> Task {
+    let request = |rng: &mut Stream| {
         let longest = rng.one_of(&[6_000, 6_000, 6_000, 60_000]);
         let period = rng.within(300, longest);
         let request = Request::new(rng.within(1, 5), ns(period))?;
@@ -67,7 +67,7 @@ fn task(rng: &mut Rng, number: u64) -> Task {
 }
 
 /// Jobs for servers, or none.
-fn jobs(rng: &mut Rng) -> Vec<Job> {
+fn jobs(rng: &mut Stream) -> Vec<Job> {
     let gap = ns(rng.within(5_000, 60_000));
     let arrivals = rng.one_of(&[0, 1]);
     let arrivals = if arrivals == 0 { Arrivals::Every(gap) } else { Arrivals::Uniform(ns(1), gap) };
@@ -90,7 +90,7 @@ fn in_zones(task: Task) -> Task {
     Task { write: task.write.map(stream), ..task }
 }
 
-fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
+fn analysis_of(rng: &mut Stream, on: On) -> &'static dyn Analysis {
     let name = match on {
         On::Plain => rng.one_of(&["stripe", "superblock", "sound"]),
         On::Zones => rng.one_of(&["zoned", "zoned", "zoned", "stripe"]),
@@ -104,7 +104,7 @@ fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
 fn certified(
     set: &TaskSet,
     analysis: &'static dyn Analysis,
-    rng: &mut Rng,
+    rng: &mut Stream,
     (turn, several): (u32, bool),
 ) -> Option<RunningDevice> {
     let device = set.device();
@@ -140,7 +140,7 @@ fn one_moved(
     set: &TaskSet,
     analysis: &'static dyn Analysis,
     old: &RunningDevice,
-    rng: &mut Rng,
+    rng: &mut Stream,
 ) -> Option<RunningDevice> {
     let mut clusters = old.clusters.clone();
     let all = clusters.len() as u64;
@@ -207,7 +207,7 @@ struct Drawn {
 }
 
 fn draw((seed, case): (u64, u64), on: On, seen: &mut Seen) -> Option<Drawn> {
-    let mut rng = Rng(Stream::numbered(seed, b"migrate\0", case));
+    let mut rng = Stream::numbered(seed, b"migrate\0", case);
     let device = device(&mut rng)?;
     let mut tasks: Vec<Task> = (0..rng.within(1, 4)).map(|number| task(&mut rng, number)).collect();
     let (analysis, other) = (analysis_of(&mut rng, on), rng.within(0, 2) == 0);
@@ -222,13 +222,13 @@ fn draw((seed, case): (u64, u64), on: On, seen: &mut Seen) -> Option<Drawn> {
         tasks = tasks.into_iter().map(in_zones).collect();
     }
     let turn = rng.one_of(&[0, 0, 0, 1, 2, device.chips() - 1]);
-    let jobs = jobs(&mut Rng(Stream::numbered(seed, b"jobs\0\0\0\0", case)));
+    let jobs = jobs(&mut Stream::numbered(seed, b"jobs\0\0\0\0", case));
     // Zones have no server.
     let jobs = if on == On::Zones { Vec::new() } else { jobs };
     let mut found = None;
     for _ in 0..rng.one_of(&[1, 6, 20]) {
         let set = TaskSet::new(device, tasks.clone(), jobs.clone()).ok()?;
-        let mut choice = Rng(Stream::numbered(seed, b"choices\0", case));
+        let mut choice = Stream::numbered(seed, b"choices\0", case);
         let Some(old) = certified(&set, analysis, &mut choice, (0, turn == 0)) else { break };
         let new = if turn == 0 {
             one_moved(&set, aim, &old, &mut choice)
@@ -260,11 +260,11 @@ fn draw((seed, case): (u64, u64), on: On, seen: &mut Seen) -> Option<Drawn> {
     found
 }
 
-fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan) {
+fn options(rng: &mut Stream, drawn: &StageRun, duration: Instant) -> (Options, Plan) {
     let most = rng.one_of(&[0, 0, 8, 600]);
     let tight = rng.within(0, 1) == 0;
-    let mut gaps = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0));
-    let mut offsets = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0));
+    let mut gaps = Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0);
+    let mut offsets = Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0);
     let offset = |_, _| if tight { Span::ZERO } else { ns(offsets.within(0, 400)) };
     let releases = drawn.releases(duration, offset, |_, _| ns(gaps.within(0, most)));
     let plan = drawn.plan(&releases);
@@ -476,7 +476,7 @@ fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> boo
 }
 
 /// At any time, or soon behind requests of the tasks that move.
-fn begins(rng: &mut Rng, set: &TaskSet, stage: &Stage) -> Instant {
+fn begins(rng: &mut Stream, set: &TaskSet, stage: &Stage) -> Instant {
     let write = stage.moves.iter().find_map(|of| set.tasks()[of.parts.task].write);
     let soon = write.filter(|_| rng.within(0, 1) == 0).map(|write| write.period().as_ns() * rng.within(0, 2));
     let at = match soon {
@@ -491,7 +491,7 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, on: On, tampering: Tam
     let mut seen = Seen::default();
     for case in cases {
         let Some(drawn) = draw((seed, case), on, &mut seen) else { continue };
-        let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
+        let mut rng = Stream::numbered(seed, b"runs\0\0\0\0", case);
         seen.migrations += 1;
         let left_out = drawn.migration.left_out.as_ref();
         assert_eq!(&drawn.migration.stages[0].before, left_out.map_or(&drawn.old, |of| &of.running));

@@ -12,32 +12,17 @@ use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, PassOutcome, Refused, RequestHost, RequestOrder, SpareBytes,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Task, TaskSet};
 use rtflash_plan::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise, initial_pages, initial_zones};
+use rtflash_testkit::cases;
+use rtflash_testkit::ns;
 use rtflash_trace::NO_LPN;
 
-use crate::cases::cases;
 use crate::common::Words;
 use crate::flash::{Flash, Lists, PowerLost};
 
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-}
-
-fn ns(ns: u64) -> Span {
-    Span::from_ns(ns).expect("a short time")
-}
-
 /// A small device with a few tasks. Where they own zones, those that write are streams.
-fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
+fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
     (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(10, 40), rng.small(2, 8));
@@ -54,7 +39,7 @@ fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
         spec.wear_passes = (rng.within(0, 1) == 0).then(|| rng.small(2, 8));
     }
     let device = Device::new(spec).ok()?;
-    let task = |number: u64, rng: &mut Rng| {
+    let task = |number: u64, rng: &mut Stream| {
         let access = Access::ALL[usize::try_from(rng.within(0, Access::ALL.len() as u64 - 1)).ok()?];
         let mut request = |cost: u64| {
             let pages = rng.within(1, 12);
@@ -275,7 +260,7 @@ fn superblocks(image: &Image<'_>) -> HashMap<u32, u32> {
 }
 
 /// Requests every period from some offset on, until power goes.
-fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut Rng, seen: &mut Seen) {
+fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut Stream, seen: &mut Seen) {
     let mut sources: Vec<(u64, u32)> = (0..image.sources())
         .map(|number| (rng.within(0, image.source(number).expect("a source").period_ns), 0))
         .collect();
@@ -431,7 +416,7 @@ fn failures(plan: &Plan) -> HashMap<u32, u32> {
 }
 
 /// Some runs of one allocation, each ended by a loss of power.
-fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
+fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Stream, seen: &mut Seen) {
     let geometry = Geometry::of(image, 0).expect("a small device");
     let (mut lists, mut flash) = (Lists::new(&geometry), Flash::new(image));
     age(plan, image, &mut flash, rng.within(0, 1_000));
@@ -472,7 +457,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
 fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     let mut seen = Seen::default();
     for case in 0..cases(600u64) {
-        let mut rng = Rng(Stream::numbered(5, b"power\0\0\0", case));
+        let mut rng = Stream::numbered(5, b"power\0\0\0", case);
         let name = ["stripe", "superblock", "sound", "zoned"][usize::try_from(rng.within(0, 3)).expect("a place")];
         let Some(set) = set(&mut rng, name == "zoned") else { continue };
         // One superblock of all chips has most to fill in.

@@ -8,12 +8,12 @@ use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_run::execute;
 use rtflash_run::soak::{Search, World, draw, soak};
 
-use crate::cases::cases;
+use rtflash_testkit::cases;
 
 /// Small devices, clusters that share no channel, actual and worst victims.
 #[test]
 fn accepted_sets_without_shared_channels_keep_every_bound() {
-    let soaked = soak(Search::new(20_211, World::Supposed), cases(4_000));
+    let soaked = soak(Search { seed: 20_211, world: World::Supposed }, cases(4_000), &|_: u64| ());
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
@@ -24,7 +24,7 @@ fn accepted_sets_without_shared_channels_keep_every_bound() {
 /// `rtflash soak --world sound` draws more.
 #[test]
 fn sound_promises_are_kept_at_the_limit() {
-    let soaked = soak(Search::new(31, World::Sound), cases(500));
+    let soaked = soak(Search { seed: 31, world: World::Sound }, cases(500), &|_: u64| ());
     let broken: Vec<_> =
         soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
@@ -38,7 +38,7 @@ fn sound_promises_are_kept_at_the_limit() {
 #[test]
 fn sound_sets_use_second_registers_and_commands() {
     let (mut kinds, mut cached) = ([0; 4], 0);
-    for case in (0..200).filter_map(|run| draw(Search::new(31, World::Sound), run)) {
+    for case in (0..200).filter_map(|run| draw(Search { seed: 31, world: World::Sound }, run)) {
         let device = case.set.device();
         kinds[usize::from(device.has_cache_register()) + 2 * usize::from(device.has_commands())] += 1;
         let outcome = case.allocator.allocate(&case.set, case.analysis);
@@ -53,7 +53,7 @@ fn sound_sets_use_second_registers_and_commands() {
 /// Everything drawn: whatever the theory gets wrong, the flash itself keeps its rules.
 #[test]
 fn the_flash_keeps_the_rules_in_any_world() {
-    let soaked = soak(Search::new(7, World::Any), cases(2_000));
+    let soaked = soak(Search { seed: 7, world: World::Any }, cases(2_000), &|_: u64| ());
     for broken in &soaked.broken {
         let name = broken.finding.assumption.name();
         let is_valid = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];

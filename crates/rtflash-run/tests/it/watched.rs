@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtflash_model::Instant;
 use rtflash_plan::{DEFAULT_MEMORY, Options, Plan};
-use rtflash_run::soak::{Broken, Search, SoakWatch, World, draw, soak, soak_watched};
+use rtflash_run::soak::{Broken, Search, SoakWatch, World, draw, soak};
 use rtflash_run::{Executed, Sink, execute, execute_watched};
 use rtflash_trace::Record;
 
@@ -32,7 +32,7 @@ fn busy(run: &Executed) -> String {
 fn a_watched_run_is_the_same_run() {
     let mut looks = 0;
     for (number, world) in (0..20).flat_map(|number| [World::Any, World::Sound].map(|world| (number, world))) {
-        let Some(case) = draw(Search::new(31, world), number) else { continue };
+        let Some(case) = draw(Search { seed: 31, world }, number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
         let Ok(alone) = execute(&case.set, allocation, case.analysis, &case.options, None) else { continue };
@@ -74,7 +74,7 @@ fn a_watched_run_is_the_same_run() {
 fn a_stopped_run_is_a_shorter_run() {
     let mut stopped = 0;
     for (number, world) in (0..30).flat_map(|number| [World::Any, World::Sound].map(|world| (number, world))) {
-        let Some(case) = draw(Search::new(32, world), number) else { continue };
+        let Some(case) = draw(Search { seed: 32, world }, number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
         // The first call is in front of the run.
@@ -122,13 +122,13 @@ fn a_search_can_be_stopped() {
             self.0.load(Ordering::Relaxed) == 0
         }
     }
-    let watched = soak_watched(Search::new(7, World::Any), 10_000_000, &After(AtomicU64::new(20)));
+    let watched = soak(Search { seed: 7, world: World::Any }, 10_000_000, &After(AtomicU64::new(20)));
     assert!((20..10_000).contains(&watched.cases), "{}", watched.cases);
     assert!(watched.judged > 0 && watched.judged <= watched.cases);
-    let fewer = soak(Search::new(7, World::Any), watched.cases);
+    let fewer = soak(Search { seed: 7, world: World::Any }, watched.cases, &|_: u64| ());
     assert_eq!((watched.cases, watched.judged, watched.load), (fewer.cases, fewer.judged, fewer.load));
     // Broken cases are left as they were drawn.
-    let drawn = |broken: &Broken| draw(Search::new(7, World::Any), broken.first).expect("a case").set;
+    let drawn = |broken: &Broken| draw(Search { seed: 7, world: World::Any }, broken.first).expect("a case").set;
     assert!(!watched.broken.is_empty() && watched.broken.iter().all(|broken| broken.smallest.set == drawn(broken)));
     assert!(fewer.broken.iter().any(|broken| broken.smallest.set != drawn(broken)));
 }
@@ -136,10 +136,10 @@ fn a_search_can_be_stopped() {
 #[test]
 fn every_case_of_a_search_is_counted() {
     let over = AtomicU64::new(0);
-    let watched = soak_watched(Search::new(7, World::Any), 60, &|_: u64| {
+    let watched = soak(Search { seed: 7, world: World::Any }, 60, &|_: u64| {
         over.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(over.into_inner(), 60);
-    let alone = soak(Search::new(7, World::Any), 60);
+    let alone = soak(Search { seed: 7, world: World::Any }, 60, &|_: u64| ());
     assert_eq!((watched.cases, watched.judged, watched.broken.len()), (60, alone.judged, alone.broken.len()));
 }

@@ -1,6 +1,7 @@
 //! Whatever clients do, the device keeps its deadlines: random devices, and clients that come when
 //! and with what they like.
 
+use rtflash_testkit::ns;
 use std::collections::HashMap;
 
 use rtflash_alloc::allocator::allocator;
@@ -11,37 +12,17 @@ use rtflash_model::{Access, Device, Instant, Request, Span, Task, TaskSet};
 use rtflash_plan::{Aging, Options};
 use rtflash_serve::{ClientAction, ClientCommand, Drive, DriveError, ServedRun};
 
-use crate::cases::cases;
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn at(&mut self, count: usize) -> usize {
-        usize::try_from(self.0.below(count as u64)).expect("a position")
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-}
-
-fn ns(ns: u64) -> Span {
-    Span::from_ns(ns).expect("a short time")
-}
+use rtflash_testkit::cases;
 
 /// A small device with a few tasks.
-fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
+fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(2, 6), rng.small(1, 3));
     (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(24, 60), rng.small(2, 8));
     (spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer) = (ns(40), ns(90), ns(300), ns(10));
     let device = Device::new(spec).ok()?;
-    let task = |number: u64, rng: &mut Rng| {
-        let access = [Access::Random, Access::Sequential, Access::Stream][rng.at(3)];
+    let task = |number: u64, rng: &mut Stream| {
+        let access = [Access::Random, Access::Sequential, Access::Stream][rng.index(3)];
         let access = if zoned { Access::Stream } else { access };
         let mut request = |cost: u64| {
             let pages = rng.within(1, 12);
@@ -75,7 +56,7 @@ struct Run {
 }
 
 /// Clients that come when they like, with what they like.
-fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Options) -> Run {
+fn run(rng: &mut Stream, set: &TaskSet, clusters: &CertifiedClusters, options: &Options) -> Run {
     let mut drive = Drive::new(set, clusters.plan(), options);
     let (mut now, mut came, mut over, mut refused) = (Instant::START, HashMap::new(), Vec::new(), Vec::new());
     let mut trims = [0; 2];
@@ -83,13 +64,13 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
     let aims = rng.within(0, 1) == 0;
     for ticket in 0..rng.within(20, 300) {
         // Bursts, and pauses.
-        let pause = if aims { 0 } else { [0, 1, 30, 4_000][rng.at(4)] };
+        let pause = if aims { 0 } else { [0, 1, 30, 4_000][rng.index(4)] };
         let until = now.saturating_add(ns(rng.within(1, 1 + pause)));
         while let Some(next) = drive.next_instant().filter(|&next| next < until) {
             drive.step(next, &[], &mut over).expect("nothing came");
         }
         now = until;
-        let export = rng.at(drive.exports().len());
+        let export = rng.index(drive.exports().len());
         let of = &drive.exports()[export];
         let room = u32::try_from(of.pages).expect("small");
         let (first, pages) = match (aims, rng.within(0, 30)) {
@@ -98,7 +79,7 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
             (false, 0) => (rng.small(0, room - 1), 0),
             (false, _) => (rng.small(0, room - 1), rng.small(1, 20.min(room))),
         };
-        let action = [ClientAction::Read, ClientAction::Write, ClientAction::Trim][rng.at(3)];
+        let action = [ClientAction::Read, ClientAction::Write, ClientAction::Trim][rng.index(3)];
         let command = ClientCommand { export, action, first, pages };
         match drive.step(now, &[(ticket, command)], &mut over) {
             Ok(()) => {
@@ -126,7 +107,7 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
 fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 7] {
     let mut seen = [0; 7];
     for case in 0..cases(700) {
-        let mut rng = Rng(Stream::numbered(seed, b"serve\0\0\0", case));
+        let mut rng = Stream::numbered(seed, b"serve\0\0\0", case);
         let Some(set) = set(&mut rng, zoned) else { continue };
         let outcome = allocator("best-fit").expect("an algorithm").allocate(&set, analysis);
         let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {

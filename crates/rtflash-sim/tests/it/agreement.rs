@@ -7,9 +7,9 @@ use rtflash_judge::{Checks, Finding};
 use rtflash_model::{ChipId, ClusterId, Instant};
 use rtflash_plan::{Arbitration, ChannelId, Dispatch, Options, Pattern, Releases, Service, Ties, Times, Victims};
 use rtflash_sim::Lengths;
+use rtflash_testkit::cases;
 use rtflash_trace::{Action, JobId, Kind, Observer, Record};
 
-use crate::cases::cases;
 use crate::common::{ALWAYS_HOLD, Broken, World, agree};
 use crate::worlds::engine;
 

@@ -14,9 +14,9 @@ use rtflash_plan::{
     Victims, Waits, initial_pages, initial_zones, job_pages,
 };
 use rtflash_sim::Lengths;
+use rtflash_testkit::cases;
 use rtflash_trace::{Action, JobId, Kind, NONE as NO_PAGE, Record};
 
-use crate::cases::cases;
 use crate::common::World;
 use crate::placed_worlds::engine;
 

@@ -11,7 +11,7 @@ use rtflash_plan::{
 use rtflash_sim::{Hosted, HostedJob, run};
 use rtflash_trace::{Action, JobId, Kind, Observer, Record};
 
-use crate::common::{ALWAYS_HOLD, Broken, Rng, World, ns};
+use crate::common::{ALWAYS_HOLD, Broken, World, ns};
 use crate::placed_worlds::engine;
 
 /// What a host does at an instant.
@@ -164,7 +164,7 @@ fn a_host_that_releases_as_a_run_does_gets_the_same_run() {
 /// A world of parallel dispatch: jobs alone, on one cluster without a certificate.
 fn parallel(case: u64) -> Option<World> {
     let placed = World::draw_certified(22, case)?;
-    let mut rng = Rng(Stream::numbered(22, b"parallel", case));
+    let mut rng = Stream::numbered(22, b"parallel", case);
     let device: Device = *placed.plan.device();
     let jobs = crate::common::jobs(&mut rng)?;
     let set = TaskSet::new(device, vec![], jobs).ok()?;
@@ -196,7 +196,7 @@ fn the_same_by_parallel_dispatch() {
 
 /// Requests a period apart or later, released up to their jitter late, and jobs whenever the rng
 /// say, each with as many pages as they say.
-fn at_random(world: &World, rng: &mut Rng) -> Vec<(Instant, Handed)> {
+fn at_random(world: &World, rng: &mut Stream) -> Vec<(Instant, Handed)> {
     let end = world.options.duration.as_ns();
     let mut planned = Vec::new();
     for (number, source) in world.plan.sources().enumerate() {
@@ -242,7 +242,7 @@ fn checkers_judge_what_a_host_hands_over() {
         world.plan = world.plan.for_host();
         // The host says when requests are released, and how large they are.
         (world.options.releases, world.options.police) = (None, false);
-        let planned = at_random(&world, &mut Rng(Stream::numbered(23, b"handed\0\0", case)));
+        let planned = at_random(&world, &mut Stream::numbered(23, b"handed\0\0", case));
         let all: Vec<ClusterId> = world.plan.clusters().ids().collect();
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, over) = hosted(&world.plan, &world.options, &planned, checks);

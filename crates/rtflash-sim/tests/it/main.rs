@@ -1,8 +1,6 @@
 //! All tests of rtflash-sim in one program, a module a topic.
 
 mod agreement;
-#[path = "../../../../tests/it/common/cases.rs"]
-mod cases;
 mod certified_plans;
 mod common;
 mod firmware;

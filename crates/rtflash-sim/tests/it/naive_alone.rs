@@ -1,11 +1,12 @@
 //! The twin on its own: schedules short enough to be worked out by hand, and what no schedule may
 //! do.
 
+use rtflash_testkit::ns;
 use std::collections::HashMap;
 
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
-    Span, Task, TaskId, TaskSet,
+    Task, TaskId, TaskSet,
 };
 use rtflash_plan::{
     Aging, Arrival, BlockId, ClusterTerms, Dispatch, Grant, Options, Pattern, Period, Plan, Service, SourceId, Timing,
@@ -29,10 +30,6 @@ fn device(chips: u32, blocks: u32) -> Device {
         ..DeviceSpec::default()
     })
     .unwrap()
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).unwrap()
 }
 
 fn at(nanoseconds: u64) -> Instant {

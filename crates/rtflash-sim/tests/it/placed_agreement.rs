@@ -7,9 +7,9 @@ use rtflash_judge::{Checks, Finding};
 use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 use rtflash_plan::{Arbitration, NoServers, Pattern, Phases, Promise, Service, Ties, Victims, Waits};
 use rtflash_sim::run;
+use rtflash_testkit::cases;
 use rtflash_trace::{Action, JobId, Kind, NONE, Observer, Record};
 
-use crate::cases::cases;
 use crate::common::{ALWAYS_HOLD, Broken, World, agree};
 use crate::placed_worlds::engine;
 

@@ -3,24 +3,21 @@
 
 use rtflash_judge::Finding;
 use rtflash_model::{
-    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Task, TaskId, TaskSet,
 };
 use rtflash_plan::{
     Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Plan, Recurrence, Service, Ties, Times, Timing, Victims,
 };
+use rtflash_testkit::cases;
+use rtflash_testkit::ns;
 use rtflash_trace::Record;
 
-use crate::cases::cases;
 use crate::common::{ALWAYS_HOLD, World, is_event, judged};
 use crate::worlds::{engine, gc_period};
 
 const READ: u64 = 2;
 const PROGRAM: u64 = 4;
 const ERASE: u64 = 5;
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
 
 fn device(chips: u32, pages: u32) -> Device {
     let spec = DeviceSpec {

@@ -281,8 +281,9 @@ fn downwards(processor: &Processor, last: i128, limit: u64, verdict: &mut Length
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::cases;
+
     use super::*;
-    use crate::cases::cases;
     use crate::certified::channels::{Neighbour, Rows, Transfers};
     use crate::certified::collection::ReleasedGc;
     use crate::certified::numbers::PagesInARow;

@@ -1,6 +1,6 @@
 //! Clusters on their chips, tried: what every search over partitions asks.
 
-use rtflash_analysis::certified::TrialAnswers;
+use rtflash_analysis::certified::{TrialAnswers, tried};
 use rtflash_model::{Allocation, Cluster, Placement};
 
 use super::organisations::{Organisation, Organisations};
@@ -61,7 +61,7 @@ impl<'s> PartitionTrials<'s> {
     /// The allocation of these clusters where each of them holds; otherwise one that does not.
     pub(super) fn tried(&self, clusters: &[Cluster], placements: &[Placement]) -> Result<Option<Allocation>, usize> {
         let Problem { set, test, work, .. } = self.problem;
-        let trial = test.tried(set, clusters, placements, work, &self.trials);
+        let trial = tried(set, clusters, placements, test.rely_on, work, &self.trials);
         self.search.gives_up(trial.given_up);
         if let Some(failing) = trial.failing {
             return Err(failing);

@@ -6,7 +6,6 @@ use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certificate::choice::{Choice, choose};
 use crate::demand::bus::Contention;
 use crate::gc::ChosenGc;
-use crate::term::Term;
 use crate::work::Work;
 
 /// What certifying came to.
@@ -77,19 +76,6 @@ pub fn certify_without_servers(
     certified(ChannelContention { reserves: false, ..contention }, &given)
 }
 
-/// As [`certify`], with a term left out of the tests. What is certified so is no promise.
-pub fn certify_leaving_out(
-    term: Option<Term>,
-    set: &TaskSet,
-    clusters: &[Cluster],
-    placements: &[Placement],
-    granted: Reliance,
-    work: &Work,
-) -> Certification {
-    let given = vec![None; clusters.len()];
-    certified(contention(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
-}
-
 /// What a trial came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
@@ -146,8 +132,8 @@ fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>
     }
     contention.settle_beside_failing(&busy, &fragile, given, &mut failing);
     if failing.is_empty() && contention.reserves {
-        // Beside a server a chip counts on less, but where that is left out.
-        let quiet = if contention.left_out == Some(Term::Servers) { fragile } else { contention.near(&fragile) };
+        // Beside a server a chip counts on less.
+        let quiet = contention.near(&fragile);
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
             contention.serves_all_it_can(position);
         }

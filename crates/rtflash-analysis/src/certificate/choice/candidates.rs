@@ -100,8 +100,10 @@ fn fortieth_root(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::ns;
+
     use super::*;
-    use crate::random_processors::{Drawn, ns};
+    use crate::random_processors::Drawn;
     use crate::time::ns as ns_of;
 
     /// As the machine's library has them, but for the last digits.

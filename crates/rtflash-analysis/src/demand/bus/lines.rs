@@ -1,13 +1,14 @@
 //! The lines above W2 and W3.
 
 use rtflash_model::Span;
+use rtflash_testkit::ns;
 
 use super::neighbour::{PassTerm, Presence, passes};
 use super::queue::FifoBus;
 use super::{Activity, Contention, Waiter};
 use crate::long_run::Line;
 use crate::organisation::processor::{DemandTask, Processor};
-use crate::random_processors::{Drawn, ns};
+use crate::random_processors::Drawn;
 use crate::time::ProcessorTime;
 
 type LineAbove = for<'p> fn(&Contention, FifoBus, Waiter<'p>) -> Option<Line<f64>>;

@@ -26,9 +26,8 @@ use rtflash_model::{Device, Span};
 use crate::fraction::to_f64;
 use crate::gc::ChosenGc;
 use crate::long_run::{Line, LongRun};
-use crate::organisation::processor::{DemandTask, Processor, Rows};
+use crate::organisation::processor::{DemandTask, Processor};
 use crate::organisation::registers::RegisterTurns;
-use crate::term::Term;
 use crate::time::ProcessorTime;
 use neighbour::{Neighbour, PassTerm, passes, total};
 use queue::FifoBus;
@@ -50,8 +49,6 @@ pub struct Contention {
     /// Whether rows of the processor, a superblock, wait on another of its channels for at least as
     /// long as they may on that of the neighbours.
     rows_wait_elsewhere: bool,
-    /// What a search leaves out.
-    left_out: Option<Term>,
 }
 
 /// A processor whose pages wait.
@@ -131,30 +128,8 @@ impl Contention {
     /// Adds that many chips of another cluster, which has no server: each a processor such as this,
     /// or a part of it, with its garbage collection.
     pub fn add(&mut self, processor: &Processor, gc: Option<ChosenGc>, chips: u64) {
-        let mut requests = processor.tasks.clone();
-        if self.left_out == Some(Term::CarryIn) {
-            // ⌈(L + D)/T⌉ is ⌈L/T⌉ then.
-            requests.iter_mut().for_each(|request| request.deadline = Span::ZERO);
-        }
-        let rows = if self.left_out == Some(Term::Copies) {
-            processor.rows().map(|rows| Rows { chip_pages: 0, ..rows })
-        } else {
-            processor.rows()
-        };
-        let left_out = self.left_out == Some(Term::RepeatedTransfers);
-        let repeated = if left_out { 0 } else { processor.repeated_programs() };
-        self.neighbours.push(Neighbour::new(chips, requests, gc, repeated, rows));
-    }
-
-    /// With a term left out of what is added from now on.
-    #[must_use]
-    pub(crate) fn leaving_out(self, term: Option<Term>) -> Contention {
-        Contention { left_out: term, ..self }
-    }
-
-    /// A number, or none if its term is left out.
-    fn kept(&self, term: Term, count: u128) -> u128 {
-        if self.left_out == Some(term) { 0 } else { count }
+        let (requests, repeated) = (processor.tasks.clone(), processor.repeated_programs());
+        self.neighbours.push(Neighbour::new(chips, requests, gc, repeated, processor.rows()));
     }
 
     /// Charges every page that many transfers more.
@@ -169,7 +144,7 @@ impl Contention {
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|j| j.chips).sum::<u64>();
-        let queue = FifoBus::new(device, siblings, others, self.left_out == Some(Term::SigmaOfOne));
+        let queue = FifoBus::new(device, siblings, others);
         Contention { queue, queued_siblings: device.has_commands().then_some(siblings), ..self }
     }
 
@@ -297,8 +272,10 @@ impl<L: LongRun> Line<L> {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_testkit::ns;
+
     use super::*;
-    use crate::random_processors::{Drawn, ns};
+    use crate::random_processors::Drawn;
 
     #[test]
     fn none_is_nothing_to_wait_for() {

@@ -8,7 +8,6 @@ use super::neighbour::{PassTerm, Presence, programs_line, switches_line};
 use super::{Activity, Contention, Waiter};
 use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::DemandTask;
-use crate::term::Term;
 use crate::time::ns;
 
 /// A bus that serves first come, first served, all of whose other chips are known.
@@ -29,13 +28,13 @@ pub(super) struct FifoBus {
 
 impl FifoBus {
     /// Of a channel with o other active chips; `None` if there is none, and if commands use the
-    /// bus, too. `alike`: σ of one other chip is as that of more.
+    /// bus, too.
     #[allow(non_snake_case)]
-    pub(super) fn new(device: &Device, siblings: u64, o: u64, alike: bool) -> Option<FifoBus> {
+    pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
         // Eq. (38).
         let phi = t_r.min(t_d);
-        let sigma = if o > 1 || alike { t_r.min(t_d.saturating_add(t_d)) } else { phi };
+        let sigma = if o > 1 { t_r.min(t_d.saturating_add(t_d)) } else { phi };
         let S_bounds_R = device.page_program_min().saturating_add(t_d) > t_r;
         (o > 0 && !device.has_commands()).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
     }
@@ -100,9 +99,7 @@ impl Contention {
             sum_E = j.E_j().saturating_mul(chips.into()).saturating_add(sum_E);
             sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
         }
-        let jobs = self.kept(Term::OwnJobs, activity.jobs);
-        let (first, sum_R) = (self.kept(Term::FirstRead, 1), self.kept(Term::ServedTwice, sum_R));
-        Exceptions { full: jobs.saturating_add(sum_R).saturating_add(first), min_E, sum_E }
+        Exceptions { full: activity.jobs.saturating_add(sum_R).saturating_add(1), min_E, sum_E }
     }
 
     /// A line above the requests' own time, `own` of each page, and σ (1 + J_i + Σ R_j);

@@ -12,7 +12,6 @@ use super::w1::{AskingRate, PerStep};
 use super::w4::read_rate;
 use super::{Activity, Contention, Wait, Waiter};
 use crate::long_run::{Line, LongRun};
-use crate::term::Term;
 use crate::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
@@ -27,7 +26,7 @@ impl Contention {
         Waiter { processor, .. }: Waiter<'_>,
     ) -> Wait {
         let t_b = Cost::from(self.hold);
-        let programs = |V_j: u128| self.transfer().times(self.kept(Term::QueuedPrograms, V_j));
+        let programs = |V_j: u128| self.transfer().times(V_j);
         let one_by_one = t_b.times(n_i - activity.reads);
         let of_one = |j: &Neighbour| {
             let V_j = Presence::new(&j.requests, j.gc, activity.length).V_j;

@@ -15,7 +15,6 @@ use super::{Activity, Contention, Waiter};
 use crate::fraction::to_f64;
 use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::{DemandTask, Rows, WriteStream};
-use crate::term::Term;
 use crate::time::{Cost, ProcessorTime, ns, product_of_two};
 
 /// A number for each step of a kind, and for each pass.
@@ -81,7 +80,7 @@ impl Contention {
     /// neighbour. In a stripe each request for the bus, with commands as in Section 2.10; in a
     /// superblock each step that uses the bus, Eq. (67), with commands twice where it reads.
     pub(crate) fn asks(&self, Waiter { processor, gc, .. }: Waiter<'_>) -> PerStep {
-        let commands = u128::from(self.command > Span::ZERO && self.left_out != Some(Term::CommandWait));
+        let commands = u128::from(self.command > Span::ZERO);
         if processor.registers().is_some() {
             // With commands, too, a page and the command behind it ask once.
             return PerStep { read: 1, write: 1, reset: 0, pass: 0 };
@@ -93,7 +92,7 @@ impl Contention {
         let row = u128::from(!self.rows_wait_elsewhere);
         let steps = u128::from(victim.min(chip_pages)) * read;
         let programs = row * (u128::from(victim.div_ceil(chips)) + commands);
-        let pass = if gc.is_none() { 0 } else { self.kept(Term::PassWait, steps + programs) };
+        let pass = if gc.is_none() { 0 } else { steps + programs };
         PerStep { read, write: row, reset: 0, pass }
     }
 
@@ -115,7 +114,7 @@ impl Contention {
         if self.command == Span::ZERO || N_j == n_i {
             return all(N_j);
         }
-        let G_j = self.kept(Term::Commands, j.commands(length));
+        let G_j = j.commands(length);
         all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
     }
 
@@ -171,7 +170,7 @@ impl Contention {
         line.add_scaled(&j.pages_line(), each, 1)?;
         if self.command > Span::ZERO {
             let commands = u128::from(self.command.as_ns()).checked_mul(j.chips.into())?;
-            line.add_scaled(&j.commands_line(), self.kept(Term::Commands, commands), 1)?;
+            line.add_scaled(&j.commands_line(), commands, 1)?;
         }
         Some(true)
     }

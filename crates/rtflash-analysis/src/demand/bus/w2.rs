@@ -12,7 +12,6 @@
 use super::queue::{Exceptions, FifoBus};
 use super::{Activity, Contention, Wait, Waiter};
 use crate::long_run::{Line, LongRun};
-use crate::term::Term;
 use crate::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
@@ -31,10 +30,9 @@ impl Contention {
     #[allow(non_snake_case)] // The document's letters.
     fn spoilt(&self, queue: FifoBus, exceptions: &Exceptions) -> ProcessorTime {
         let [sigma, phi, sigma_less_phi] = [queue.sigma, queue.phi, queue.sigma_less_phi()].map(Cost::from);
-        let min_E = self.kept(Term::MinFresh, exceptions.min_E);
-        let sum_E = self.kept(Term::SumFresh, exceptions.sum_E);
-        let apart = phi.times(min_E).saturating_add(sigma_less_phi.times(sum_E.div_ceil(queue.sharing())));
-        let shared = sigma.times(self.kept(Term::SharedFresh, exceptions.sum_E));
+        let cycles = exceptions.sum_E.div_ceil(queue.sharing());
+        let apart = phi.times(exceptions.min_E).saturating_add(sigma_less_phi.times(cycles));
+        let shared = sigma.times(exceptions.sum_E);
         apart.min(shared.shared_by(queue.o.into()))
     }
 

@@ -10,7 +10,6 @@ use super::w1::AskingRate;
 use super::{Activity, Contention, Wait, Waiter};
 use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::transfer_rate;
-use crate::term::Term;
 use crate::time::Cost;
 
 impl Contention {
@@ -19,9 +18,8 @@ impl Contention {
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w3_beside_w1(&self, queue: FifoBus, activity: Activity, exceptions: &Exceptions) -> Wait {
         let [sigma, phi, sigma_less_phi] = [queue.sigma, queue.phi, queue.sigma_less_phi()].map(Cost::from);
-        let writes = self.kept(Term::RankedWrites, activity.writes);
-        let fresh = phi.times(self.kept(Term::RankedFresh, exceptions.sum_E));
-        let more = sigma.times(exceptions.full.saturating_add(writes)).saturating_add(fresh);
+        let in_full = exceptions.full.saturating_add(activity.writes);
+        let more = sigma.times(in_full).saturating_add(phi.times(exceptions.sum_E));
         let [X_1, X_2] = self.greatest(queue, activity);
         Wait { more, less: phi.times(X_1).saturating_add(sigma_less_phi.times(X_2)) }
     }

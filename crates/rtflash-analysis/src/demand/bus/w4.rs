@@ -17,7 +17,6 @@ use super::{Activity, Contention, Waiter};
 use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::Processor;
 use crate::organisation::registers::{RegisterTurns, Registers, TurnCounts};
-use crate::term::Term;
 use crate::time::{Cost, ProcessorTime, ns};
 
 /// Lines above I.
@@ -54,14 +53,10 @@ impl Contention {
 
     /// The cost of each transfer of that many more chips: the first call has the first ranks.
     fn ranks(&self, registers: Registers) -> impl FnMut(u64) -> Cost {
-        let (mut before, left_out) = (0u64, self.left_out);
+        let mut before = 0u64;
         move |chips| {
             let after = before.saturating_add(chips);
-            let longer = |ranks: u64| {
-                // The first rank costs nothing then.
-                let first = if left_out == Some(Term::FirstRank) { registers.longer(1).as_ns() } else { 0 };
-                registers.longer(ranks).as_ns().saturating_sub(first)
-            };
+            let longer = |ranks: u64| registers.longer(ranks).as_ns();
             let each = longer(after).saturating_sub(longer(before));
             before = after;
             Cost::from_ns(each)

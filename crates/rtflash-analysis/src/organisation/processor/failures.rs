@@ -5,7 +5,6 @@ use rtflash_model::Device;
 use super::Processor;
 use crate::organisation::costs::StepCosts;
 use crate::organisation::{PageOrganisation, organisation};
-use crate::term::Term;
 use crate::time::Cost;
 
 /// Blocks of a processor of `width` chips that are no spare ones: each block that fails takes those
@@ -55,8 +54,7 @@ impl Processor {
 
     /// E, Eq. (77): what they take to be repeated, each with all that it can wait.
     pub(crate) fn repeats(&self, server: bool) -> Cost {
-        let counts = self.programs(server) && !self.leaves_out(Term::Repeats);
-        let programs = if counts { self.repeated.at_once } else { 0 };
+        let programs = if self.programs(server) { self.repeated.at_once } else { 0 };
         let each = again(organisation(self.placement), &self.costs);
         each.saturating_mul(programs)
     }

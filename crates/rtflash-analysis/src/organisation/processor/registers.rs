@@ -2,7 +2,6 @@
 
 use super::Processor;
 use crate::organisation::registers::{ChipDuties, RegisterTurns, Registers, TurnCounts};
-use crate::term::Term;
 use crate::time::Cost;
 
 impl Processor {
@@ -14,8 +13,7 @@ impl Processor {
     /// [`turnaround`](Processor::turnaround) beside `chips` chips for which a page may wait, and is
     /// not charged.
     pub(crate) fn turnaround_beside(&self, server: bool, chips: u64) -> Cost {
-        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
-        counted.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.duties(server), chips))
+        self.registers.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.duties(server), chips))
     }
 
     pub(crate) fn duties(&self, server: bool) -> ChipDuties {
@@ -25,19 +23,21 @@ impl Processor {
 
     /// I: how often its chips' arrays may wait for a transfer, with a server or without.
     pub(crate) fn turns(&self, server: bool, of: TurnCounts) -> RegisterTurns {
-        let counted = self.registers.is_some() && !self.leaves_out(Term::Turnaround);
-        if counted { Registers::turns(self.duties(server), server, of) } else { RegisterTurns::default() }
+        if self.registers.is_some() {
+            Registers::turns(self.duties(server), server, of)
+        } else {
+            RegisterTurns::default()
+        }
     }
 
     /// What each job may make a chip wait beside its steps at most, with a server or without.
     pub fn turnaround(&self, server: bool) -> Cost {
-        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
-        counted.map_or(Cost::ZERO, |registers| registers.turnaround(self.duties(server)))
+        self.registers.map_or(Cost::ZERO, |registers| registers.turnaround(self.duties(server)))
     }
 
     /// What may be under way at the start of an interval, however long that is; zero where that
     /// depends on what is due later.
     pub(crate) fn always_blocking(&self, server: bool) -> Cost {
-        self.registers.map_or(Cost::ZERO, |registers| registers.blocking(self.duties(server), self.left_out))
+        self.registers.map_or(Cost::ZERO, |registers| registers.blocking(self.duties(server)))
     }
 }

@@ -3,7 +3,6 @@
 use rtflash_model::{Device, Placement};
 
 use super::Processor;
-use crate::term::Term;
 use crate::time::Cost;
 
 /// What it takes to suspend an erase, and to go on with it.
@@ -32,8 +31,6 @@ impl Processor {
         if self.write_streams.is_empty() {
             return Cost::ZERO;
         }
-        let suspend = if self.leaves_out(Term::Suspend) { Cost::ZERO } else { suspend };
-        let resume = if self.leaves_out(Term::Resume) { Cost::ZERO } else { resume };
         suspend.checked_add(resume).expect("it was added up before")
     }
 }

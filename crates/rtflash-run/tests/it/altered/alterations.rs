@@ -1,7 +1,8 @@
 //! What may be wrong with a trace.
 
-use rtflash_model::{ChipId, Instant, Span};
+use rtflash_model::{ChipId, Instant};
 use rtflash_plan::{Aging, BlockId, ChannelId, SourceId, Victims};
+use rtflash_testkit::ns;
 use rtflash_trace::{Action, JobId, Kind, LeftOut, Operation, Padding, Record, Release, Starved, Step, Transfer};
 
 /// A trace is changed like this, and one of these checkers speaks.
@@ -10,10 +11,6 @@ pub struct Alteration {
     /// `None` where the trace has nothing of the kind.
     pub alter: fn(&mut Vec<Record>) -> Option<()>,
     pub caught_by: &'static [&'static str],
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
 }
 
 fn later(at: Instant, nanoseconds: u64) -> Instant {

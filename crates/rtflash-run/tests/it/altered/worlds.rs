@@ -12,6 +12,7 @@ use rtflash_plan::{
     Times, Victims, Waits,
 };
 use rtflash_run::{TbsServers, execute, plan};
+use rtflash_testkit::ns;
 use rtflash_trace::{Observer, Record};
 
 /// How the device is run.
@@ -382,8 +383,4 @@ impl World {
     fn certificates(&self) -> Vec<Certificate> {
         (0..self.allocation.len()).filter_map(|cluster| self.allocation.certificate(cluster).copied()).collect()
     }
-}
-
-fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
 }

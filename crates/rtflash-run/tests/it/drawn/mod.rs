@@ -1,27 +1,7 @@
 //! What tests of changes at run time draw alike.
 
-use rtflash_model::random::Stream;
 use rtflash_model::{Request, Span, Task};
-
-pub struct Rng(pub Stream);
-
-impl Rng {
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    pub fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
-    }
-}
-
-pub fn ns(time: u64) -> Span {
-    Span::from_ns(time).expect("a short time")
-}
+pub use rtflash_testkit::ns;
 
 /// The task with shorter periods.
 pub fn busier(task: &Task) -> Task {

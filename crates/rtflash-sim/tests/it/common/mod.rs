@@ -2,12 +2,13 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
+pub use rtflash_testkit::ns;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, ChipId, Cluster, ClusterId, Instant, Job, Shortest, TaskSet};
 use rtflash_plan::{
     Arbitration, Arrival, NoServers, Options, Pattern, Phases, Plan, Recurrence, ReleasePattern, Ties, Times,
 };
@@ -40,7 +41,7 @@ impl World {
 /// Draws who goes first, and when requests are released, from streams of their own: all else stays
 /// what it was.
 pub fn draw_adversaries(options: &mut Options, set: &TaskSet, (seed, case): (u64, u64)) {
-    let mut rng = Rng(Stream::numbered(seed, b"order\0\0\0", case));
+    let mut rng = Stream::numbered(seed, b"order\0\0\0", case);
     options.arbitration = rng.one_of(&[Arbitration::Fifo, Arbitration::Fifo, Arbitration::RoundRobin]);
     options.ties = rng.one_of(&[Ties::Lowest, Ties::Lowest, Ties::Highest, Ties::Random]);
     if rng.within(0, 7) == 0 {
@@ -50,7 +51,7 @@ pub fn draw_adversaries(options: &mut Options, set: &TaskSet, (seed, case): (u64
 }
 
 fn draw_releases(options: &mut Options, set: &TaskSet, (seed, case): (u64, u64)) {
-    let mut rng = Rng(Stream::numbered(seed, b"releases", case));
+    let mut rng = Stream::numbered(seed, b"releases", case);
     if rng.within(0, 3) == 0 && options.phases == Phases::Periodic {
         options.phases = Phases::Random;
     }
@@ -79,29 +80,8 @@ fn draw_releases(options: &mut Options, set: &TaskSet, (seed, case): (u64, u64))
     options.releases = Some(Arc::new(pattern));
 }
 
-/// Random numbers.
-pub struct Rng(pub Stream);
-
-impl Rng {
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    pub fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("between two small numbers")
-    }
-
-    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.within(0, choices.len() as u64 - 1)).expect("a position")]
-    }
-}
-
-pub fn ns(nanoseconds: u64) -> Span {
-    Span::from_ns(nanoseconds).expect("a short time")
-}
-
 /// Ranges of t_r, t_w, t_e and t_d, in one world of two, and what is taken of them.
-pub fn ranges(rng: &mut Rng, longest: [u64; 4]) -> (Times, Shortest) {
+pub fn ranges(rng: &mut Stream, longest: [u64; 4]) -> (Times, Shortest) {
     let times = rng.one_of(&[Times::Worst, Times::Best, Times::Random]);
     let stated = rng.within(0, 1) == 1;
     let [page_read, page_program, block_erase, page_transfer] = longest.map(|most| {
@@ -112,8 +92,8 @@ pub fn ranges(rng: &mut Rng, longest: [u64; 4]) -> (Times, Shortest) {
 }
 
 /// At most two jobs that are not real-time.
-pub fn jobs(rng: &mut Rng) -> Option<Vec<Job>> {
-    let job = |number: u32, rng: &mut Rng| {
+pub fn jobs(rng: &mut Stream) -> Option<Vec<Job>> {
+    let job = |number: u32, rng: &mut Stream| {
         let arrivals = match rng.within(0, 2) {
             0 => Arrivals::Every(ns(rng.within(20, 200))),
             1 => Arrivals::Uniform(ns(rng.within(10, 50)), ns(rng.within(50, 200))),
@@ -126,7 +106,7 @@ pub fn jobs(rng: &mut Rng) -> Option<Vec<Job>> {
 }
 
 /// Any clusters: some chips may be in none.
-pub fn allocation(rng: &mut Rng, set: &TaskSet) -> Option<Allocation> {
+pub fn allocation(rng: &mut Stream, set: &TaskSet) -> Option<Allocation> {
     let chips = set.device().chips();
     let most = rng.small(1, chips);
     let mut clusters: Vec<Cluster> = (0..most).map(|_| Cluster::default()).collect();

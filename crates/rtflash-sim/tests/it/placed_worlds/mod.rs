@@ -14,9 +14,9 @@ use rtflash_plan::{
 use rtflash_sim::{RunError, run_traced};
 use rtflash_trace::{Kind, Record};
 
-use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
+use crate::common::{World, allocation, draw_adversaries, jobs, ns, ranges};
 
-fn device(rng: &mut Rng) -> Option<(Device, Times)> {
+fn device(rng: &mut Stream) -> Option<(Device, Times)> {
     let [read, program, erase, transfer] = [5, 12, 30, 4].map(|most| rng.within(1, most));
     let (times, shortest) = ranges(rng, [read, program, erase, transfer]);
     let spec = DeviceSpec {
@@ -36,8 +36,8 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
     Some((Device::new(spec).ok()?, times))
 }
 
-fn tasks(rng: &mut Rng) -> Vec<Task> {
-    let request = |rng: &mut Rng, most: u64| {
+fn tasks(rng: &mut Stream) -> Vec<Task> {
+    let request = |rng: &mut Stream, most: u64| {
         let request = Request::new(rng.within(1, most), ns(rng.within(20, 400)))?;
         let request = request.with_access(rng.one_of(&Access::ALL));
         if rng.within(0, 2) > 0 {
@@ -46,7 +46,7 @@ fn tasks(rng: &mut Rng) -> Vec<Task> {
         let deadline = rng.within(1, request.period().as_ns());
         request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline - 1)))
     };
-    let task = |number: u32, rng: &mut Rng| {
+    let task = |number: u32, rng: &mut Stream| {
         let kinds = rng.within(0, 3);
         let read = (kinds != 0).then(|| request(rng, 10)).flatten();
         let write = (kinds != 1).then(|| request(rng, 6)).flatten();
@@ -56,7 +56,7 @@ fn tasks(rng: &mut Rng) -> Vec<Task> {
     (0..rng.small(0, 4)).map(|number| task(number, rng)).collect()
 }
 
-fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
+fn certificate(rng: &mut Stream, set: &TaskSet, cluster: &Cluster) -> Certificate {
     let stripe = rng.one_of(&[true, false]);
     let placement = match stripe {
         true if set.device().has_cache_register() => Placement::CachedStripe,
@@ -79,13 +79,13 @@ fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
 }
 
 /// The plan, with changes of garbage collection in some clusters that can make them.
-fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
+fn changed(mut plan: Plan, rng: &mut Stream) -> Plan {
     for cluster in plan.clusters().ids().collect::<Vec<_>>() {
         let Promise::Certified(certified) = plan.promise() else { return plan };
         let by = &certified[cluster];
         let width = if by.is_stripe() { 1 } else { u64::from(plan.clusters()[cluster].layout.chips()) };
         let block = width * u64::from(plan.device().pages_per_block());
-        let change = |rng: &mut Rng| {
+        let change = |rng: &mut Stream| {
             let victim_pages = rng.within(0, block - 1);
             let reserve_pages = rng.within(0, 2 * block);
             let collection = Collection {
@@ -113,7 +113,7 @@ fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
 /// as it can be planned, from its request of some number on.
 fn sharing(
     clusters: &[Cluster],
-    rng: &mut Rng,
+    rng: &mut Stream,
     can_be_planned: impl Fn(&[SharedPages]) -> bool,
 ) -> (Vec<SharedPages>, Vec<(SharedPages, u64)>) {
     let (mut shared, mut mirrors) = (Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ fn sharing(
 }
 
 /// What tasks give back, if any do.
-fn trims(plan: &Plan, rng: &mut Rng) -> Vec<PeriodicTrim> {
+fn trims(plan: &Plan, rng: &mut Stream) -> Vec<PeriodicTrim> {
     let mut trims = Vec::new();
     for source in plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write)) {
         let (Some(task), pages) = (source.task(), plan.pages_of(source)) else { continue };
@@ -187,26 +187,26 @@ impl World {
 
     fn draw_of(seed: u64, case: u64, of: WorldKind) -> Option<World> {
         let (in_executor, superblocks) = (of != WorldKind::Unsuspended, of == WorldKind::Superblocks);
-        let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
+        let mut rng = Stream::numbered(seed, b"placed\0\0", case);
         let (device, times) = device(&mut rng)?;
-        let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
+        let mut rng_of_commands = Stream::numbered(seed, b"commands", case);
         let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
         // Half of the others have two page registers.
         let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
         // Of some a block or two are kept back, and of some of these blocks fail.
-        let mut rng_of_faults = Rng(Stream::numbered(seed, b"failing\0", case));
+        let mut rng_of_faults = Stream::numbered(seed, b"failing\0", case);
         let spare_blocks = (rng_of_commands.within(0, 2) == 0).then(|| rng_of_faults.small(1, 2));
         let program_failures = spare_blocks.filter(|_| rng_of_faults.within(0, 1) == 0).map(|_| 1);
         let faults = if spare_blocks.is_some() { rng_of_faults.one_of(&[0, 100, 300, 1_000]) } else { 0 };
         // Some suspend erases, those that count no commands.
-        let mut rng_of_erases = Rng(Stream::numbered(seed, b"suspends", case));
+        let mut rng_of_erases = Stream::numbered(seed, b"suspends", case);
         let erase = device.block_erase().as_ns();
         let erase_suspend = (in_executor && erase > 1 && rng_of_erases.within(0, 2) > 0)
             .then(|| ns(rng_of_erases.within(1, (erase - 1).min(4))));
         let erase_resume = erase_suspend.map(|_| ns(rng_of_erases.within(0, 1) * rng_of_erases.within(0, erase)));
         let device = DeviceSpec { command, page_registers, spare_blocks, program_failures, ..device.spec() };
         // Some level wear.
-        let mut rng_of_wear = Rng(Stream::numbered(seed, b"levelled", case));
+        let mut rng_of_wear = Stream::numbered(seed, b"levelled", case);
         let wear_gap = (in_executor && rng_of_wear.within(0, 2) == 0).then(|| rng_of_wear.small(1, 3));
         let wear_passes = wear_gap.filter(|_| rng_of_wear.within(0, 1) == 0).map(|_| 4);
         let device = match superblocks {
@@ -257,7 +257,7 @@ impl World {
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
-        let mut rng_of_zones = Rng(Stream::numbered(seed, b"of-zones", case));
+        let mut rng_of_zones = Stream::numbered(seed, b"of-zones", case);
         let zones = rng_of_zones.within(0, 3) == 0;
         for task in tasks.iter_mut().filter(|_| zones) {
             task.write = task.write.map(|write| write.with_access(Access::Stream));
@@ -294,9 +294,9 @@ impl World {
             .collect();
         let planned =
             |shared: &[SharedPages]| Plan::sharing(&set, &allocation, Timing::of_device(&device), &terms, shared);
-        let mut rng_of_shares = Rng(Stream::numbered(seed, b"sharing\0", case));
+        let mut rng_of_shares = Stream::numbered(seed, b"sharing\0", case);
         let (shared, mirrors) = sharing(&allocation.clusters(), &mut rng_of_shares, |shared| planned(shared).is_ok());
-        let plan = changed(planned(&shared).ok()?, &mut Rng(Stream::numbered(seed, b"changes\0", case)));
+        let plan = changed(planned(&shared).ok()?, &mut Stream::numbered(seed, b"changes\0", case));
         let plan = mirrors.into_iter().fold(plan, |plan, (SharedPages { task, whose, .. }, skipped)| {
             plan.clone().with_mirror(task, whose, skipped).unwrap_or(plan)
         });
@@ -319,7 +319,7 @@ impl World {
             ..Options::default()
         };
         draw_adversaries(&mut options, &set, (seed, case));
-        options.trims = trims(&plan, &mut Rng(Stream::numbered(seed, b"trimming", case)));
+        options.trims = trims(&plan, &mut Stream::numbered(seed, b"trimming", case));
         if superblocks {
             (options.arbitration, options.ties) = (Arbitration::Fifo, Ties::Lowest);
             options.placed = Placed { waits: Waits::Actual, faults: 0, ..options.placed };

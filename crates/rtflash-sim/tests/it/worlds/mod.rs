@@ -13,7 +13,7 @@ use rtflash_plan::{
 use rtflash_sim::{RunError, run, run_traced};
 use rtflash_trace::Record;
 
-use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
+use crate::common::{World, allocation, draw_adversaries, jobs, ns, ranges};
 
 /// T^g, Eq. (IV.4).
 pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> {
@@ -27,7 +27,7 @@ pub fn gc_period(device: &Device, write: Request, chips: u32) -> Option<Period> 
 }
 
 /// Grants whatever the rng say.
-struct RandomGrants(Rng, u32);
+struct RandomGrants(Stream, u32);
 
 impl Admission for RandomGrants {
     fn admit(&mut self, at: Instant, _: u64, _: u64) -> Option<Grant> {
@@ -50,7 +50,7 @@ impl Admission for RandomGrants {
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw(seed: u64, case: u64) -> Option<World> {
-        let mut rng = Rng(Stream::numbered(seed, b"worlds\0\0", case));
+        let mut rng = Stream::numbered(seed, b"worlds\0\0", case);
         let transfer = rng.within(1, 4);
         let read = transfer + rng.within(0, 6);
         let program = transfer + rng.within(0, 15);
@@ -71,7 +71,7 @@ impl World {
             ..DeviceSpec::default()
         })
         .ok()?;
-        let request = |rng: &mut Rng, most: u64| Request::new(rng.within(1, most), ns(rng.within(20, 500)));
+        let request = |rng: &mut Stream, most: u64| Request::new(rng.within(1, most), ns(rng.within(20, 500)));
         let tasks = (0..rng.small(0, 4)).map(|number| {
             let kinds = rng.within(0, 3);
             let read = (kinds != 0).then(|| request(&mut rng, 12)).flatten();
@@ -126,7 +126,7 @@ impl World {
 }
 
 fn random_grants(seed: u64, case: u64, clusters: u32) -> RandomGrants {
-    RandomGrants(Rng(Stream::numbered(seed, b"whim\0\0\0\0", case)), clusters)
+    RandomGrants(Stream::numbered(seed, b"whim\0\0\0\0", case), clusters)
 }
 
 /// A run of the engine, as a trace.

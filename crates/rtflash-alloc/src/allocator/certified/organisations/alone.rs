@@ -1,7 +1,7 @@
 //! What tasks have to do at least in a cluster, by what each of them has to do there alone.
 
 use rtflash_analysis::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
-use rtflash_model::{Reliance, TaskId};
+use rtflash_model::TaskId;
 
 use super::{ContentionAssumption, DemandHeld, LoadKey, MOST_TASKS, Organisation, Organisations};
 
@@ -75,7 +75,7 @@ impl Organisations<'_> {
             ContentionAssumption::NoContention => least.alone(),
             ContentionAssumption::WorstCase => least.waiting_for(device, ways - 1),
             ContentionAssumption::Optimistic(ways) => least.waiting_for(device, ways - 1),
-            ContentionAssumption::Queue => least.beside(device, Reliance::Queue, ways, std::iter::empty()),
+            ContentionAssumption::Queue => least.in_a_queue(device, ways),
         };
         load > SURELY_ABOVE_ONE
     }

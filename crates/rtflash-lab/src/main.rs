@@ -1,0 +1,7 @@
+//! The command of the laboratory.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rtflash_lab::command::run()
+}
