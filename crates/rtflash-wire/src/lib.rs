@@ -59,8 +59,7 @@ pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};
 pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};
 pub use exec::{
-    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine,
-    WorstLine, traced,
+    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
 };
 pub use explain::{
     AssumptionText, CheckedAllocation, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms,

@@ -21,7 +21,7 @@ use crate::{CommandFailure, answer, output, source};
 /// # Errors
 /// Where files cannot be read, or what runs has no certificates.
 pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.allocation, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };

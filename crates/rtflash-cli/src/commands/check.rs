@@ -6,6 +6,7 @@ use rtflash_model::{Allocation, Certificate, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 
 use super::found::{gone_tasks, looked_for, uncertified};
+use super::verified::{Verified, verified};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{CheckArgs, Format};
@@ -13,7 +14,7 @@ use crate::batch::{Batch, SetCommand};
 use crate::output;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
-use crate::render::kind::{Verified, kind};
+use crate::render::kind::promises;
 use crate::status::Status;
 
 struct CheckPlan {
@@ -40,7 +41,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(Box::new(CheckPlan { analysis, format: args.format.format }))
 }
 
@@ -83,11 +84,10 @@ pub fn checked<'f>(
     text: &str,
     name: &str,
 ) -> (CheckedAllocation<'f>, String) {
-    let kind = kind(analysis);
-    let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
+    let missing = if promises(analysis) { uncertified(&read) } else { Vec::new() };
     // The analysis completes a certificate that is missing; the verifier then judges it as given.
     let read = if missing.is_empty() { read } else { completed(&file.set, analysis, read) };
-    let Verified { mut answer, utilizations, intervals } = kind.verify(file, &read);
+    let Verified { mut answer, utilizations, intervals } = verified(file, analysis, &read);
     for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
         answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
     }

@@ -94,7 +94,7 @@ fn set_lines(args: &SoakArgs, path: &Path, goes_on: &dyn Fn() -> bool) -> Result
     }
     let read = read_task_set(&text);
     let set = read.map_err(|diagnostics| Unanswered::refused(&name, &text, &diagnostics))?.set;
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     // An allocation that is found comes with no warning.
     let allocation = match find(&set, None, allocator, analysis, false, &mut String::new()) {

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_analysis::Analysis;
+use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
 use rtflash_plan::{Options, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
-use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
+use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts, beyond, needed};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
@@ -25,6 +26,7 @@ use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
 use super::found::{FoundAllocation, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
+use super::verified::accepts;
 use super::{allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
@@ -32,7 +34,7 @@ use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::exec_text::ExecView;
-use crate::render::kind::kind;
+use crate::render::kind::promises;
 use crate::render::numbers::names;
 use crate::status::Status;
 use crate::whole::SignalHold;
@@ -88,11 +90,11 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
             "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
         )));
     }
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(ExecPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
-        granted: args.rely_on.granted(),
+        granted: args.rely_on.granted,
         options,
         releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
         trims: args.trims.iter().map(|text| TrimOption::read(text)).collect::<Result<_, _>>()?,
@@ -126,7 +128,7 @@ pub fn of_certificates(
     analysis: &'static dyn Analysis,
     granted: Reliance,
 ) -> &'static dyn Analysis {
-    let others = allocation.is_certified() && !kind(analysis).promises();
+    let others = allocation.is_certified() && !promises(analysis);
     if others { analysis_relying_on("sound", granted).expect("there is one") } else { analysis }
 }
 
@@ -137,7 +139,7 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
         return None;
     }
     if given {
-        return kind(analysis).accepts(set, allocation);
+        return accepts(set, analysis, allocation);
     }
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
@@ -180,10 +182,15 @@ impl<'a> AskedRun<'a> {
     /// An answer without a run.
     fn blank(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecAnswer<'a> {
         let Prediction { predicted, verdicts } = prediction;
-        let settings = self.settings.clone();
         ExecAnswer {
+            verdicts,
+            reason: Some(reason),
+            algorithm: self.algorithm.map(Into::into),
+            analysis: analysis.name().into(),
+            predicted_schedulable: predicted,
+            settings: self.settings.clone(),
             meta: self.file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, verdicts, settings, reason)
+            ..ExecAnswer::default()
         }
     }
 
@@ -292,19 +299,18 @@ impl ExecPlan {
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
             return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
-        let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = needs_certificates(kind.promises(), options) {
+        if let Some(complaint) = needs_certificates(promises(analysis), options) {
             return SetAnswer::wrong(&complaint);
         }
-        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
+        if let Some(complaint) = worst_waits(|| !is_independent(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
         }
         if let Some(complaint) = no_faults(set, options) {
             return SetAnswer::wrong(complaint);
         }
         // A run can keep every deadline, and yet lean on what the user does not grant.
-        let beyond = kind.beyond(set, allocation, self.granted);
+        let beyond = beyond(set, allocation, self.granted);
         let own = match &beyond {
             Some(reason) => Verdict::no(&**reason),
             None => Verdict::of_allocation(set, analysis, allocation, predicted),
@@ -323,7 +329,7 @@ impl ExecPlan {
             Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
-        let needed = kind.needed(set, allocation);
+        let needed = needed(set, allocation);
         let passes = executed.passes() && beyond.is_none();
         let answer = ExecAnswer {
             reason: too_full(set, allocation, analysis).or(beyond),

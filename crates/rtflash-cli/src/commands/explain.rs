@@ -36,7 +36,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     Ok(Box::new(ExplainPlan { allocator, analysis, granted, format: args.format.format }))

@@ -86,7 +86,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         }
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
+            match certified(allocation.as_deref(), analysis, rely_on.granted, &file.set)? {
                 Ok(found) => export_firmware::write(&file.set, &found, out, *late, !no_backfill, format.format),
                 Err(status) => Ok(status),
             }
@@ -126,7 +126,7 @@ fn allocation_of(
     set: &TaskSet,
     args: &ExportAllocationArgs,
 ) -> Result<Result<(Allocation, bool), Status>, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     let given = args.allocation.as_deref().map(source::read).transpose()?;
     let is_given = given.is_some();

@@ -287,15 +287,7 @@ fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
         passed_over: lines.passed_over,
         refused: lines.refused,
         first_refused: lines.first_refused.iter().map(refused).collect(),
-        extent: None,
-        warnings: Vec::new(),
-        without_data: None,
-        recorder: None,
-        topics: None,
-        curve: None,
-        not_kept: None,
-        device: None,
-        task_set: None,
+        ..ImportAnswer::default()
     }
 }
 

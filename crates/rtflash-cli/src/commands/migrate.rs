@@ -20,7 +20,7 @@ use crate::{CommandFailure, output, source};
 /// # Errors
 /// Where files cannot be read, have no certificates, or are not of the same tasks.
 pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
@@ -97,16 +97,11 @@ fn not_found<'a>(
     let of =
         |&(at, refusal): &(ClusterId, StageRefusal)| MissingCluster::new(set, at, &new.clusters[at.index()], refusal);
     MigrateAnswer {
-        found: false,
         verdicts: Verdicts::of(set, analysis, &Verdict::cannot_tell("no way was found")),
         analysis: analysis.name().into(),
-        left_out: None,
-        unserved: None,
-        within_ns: None,
-        stages: Vec::new(),
         missing: missing.iter().map(of).collect(),
-        accepted_by: None,
         clusters: RunningCluster::all(set, old),
+        ..MigrateAnswer::default()
     }
 }
 

@@ -29,7 +29,7 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
     typical_times::warn(set.device());
-    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted(), set)? {
+    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted, set)? {
         Ok(allocation) => allocation,
         Err(status) => return Ok(status),
     };

@@ -40,7 +40,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets come from.
 pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     let (spread, format) = (args.spread.spread, args.format.format);

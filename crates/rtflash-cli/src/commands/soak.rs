@@ -2,10 +2,7 @@
 
 use rtflash_analysis::certified::Term;
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_plan::{
-    Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
-    write_release_pattern,
-};
+use rtflash_plan::{Policy, write_release_pattern};
 use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
@@ -16,7 +13,6 @@ use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
 use crate::render::Render;
-use crate::render::kind::kind;
 use crate::status::Status;
 use crate::whole::SignalHold;
 
@@ -115,7 +111,7 @@ fn searched(args: &SoakArgs, search: Search, watch: &BarWatch<'_>) -> SoakAnswer
         judged: soaked.judged,
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
         broken: soaked.broken.iter().map(broken_line).collect(),
-        without: Vec::new(),
+        ..SoakAnswer::default()
     }
 }
 
@@ -125,11 +121,9 @@ fn searched_without(args: &SoakArgs, search: Search, terms: &[Term], watch: &Bar
         seed: args.seed,
         runs: args.runs(),
         stopped_after: watch.stopped_after(found.iter().map(|of| of.cases).sum()),
-        sets: None,
         judged: found.iter().map(|of| of.judged).sum(),
-        mean_load: None,
-        broken: Vec::new(),
         without: found.iter().map(without_line).collect(),
+        ..SoakAnswer::default()
     }
 }
 
@@ -174,38 +168,31 @@ fn command(case: &Case) -> String {
         format_ns(options.duration.as_ns()),
         options.seed
     );
-    let mut add = |differs: bool, option: &str| {
-        if differs {
-            command += option;
-        }
+    let mut add = |option: &str, value: Option<&str>| {
+        value.into_iter().for_each(|value| command += &format!(" --{option} {value}"));
     };
-    if let Some(rely_on) = kind(case.analysis).rely_on() {
-        add(true, &format!(" --rely-on {}", rely_on.name()));
+    add("rely-on", case.analysis.demand_test().map(|test| test.rely_on.name()));
+    add("dispatch", options.dispatch.stated());
+    add("server", options.service.stated());
+    add("victims", options.victims.stated());
+    add("aging", options.aging.stated());
+    add("pattern", options.pattern.stated());
+    add("times", options.times.stated());
+    add("waits", options.placed.waits.stated());
+    add("phases", options.phases.stated());
+    add("arbitration", options.arbitration.stated());
+    add("ties", options.ties.stated());
+    add("arrivals", options.recurrence.stated());
+    if !options.placed.backfill {
+        command += " --no-backfill";
     }
-    add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
-    add(options.service == Service::Background, " --server background");
-    add(options.victims == Victims::Worst, " --victims worst");
-    add(options.aging == Aging::Random, " --aging random");
-    add(options.aging == Aging::Fresh, " --aging fresh");
-    add(options.pattern == Pattern::Sequential, " --pattern sequential");
-    add(options.pattern == Pattern::HotCold, " --pattern hot-cold");
-    add(options.pattern == Pattern::OneChip, " --pattern one-chip");
-    add(options.pattern == Pattern::Fullest, " --pattern fullest");
-    add(options.times == Times::Best, " --times best");
-    add(options.times == Times::Random, " --times random");
-    add(options.placed.waits == Waits::Worst, " --waits worst");
-    add(options.phases == Phases::AtErases, " --phases at-erases");
-    add(options.phases == Phases::Random, " --phases random");
-    add(options.arbitration == Arbitration::RoundRobin, " --arbitration round-robin");
-    add(options.ties == Ties::Highest, " --ties highest");
-    add(options.ties == Ties::Random, " --ties random");
-    add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
-    add(!options.placed.backfill, " --no-backfill");
-    add(options.placed.faults > 0, &format!(" --faults {}", options.placed.faults));
+    if options.placed.faults > 0 {
+        command += &format!(" --faults {}", options.placed.faults);
+    }
     if let Some(releases) = &options.releases {
         let stated = write_release_pattern(releases, &case.set);
         // A shell's quotes end at each of these.
-        add(true, &format!(" --releases '{}'", stated.replace('\'', r"'\''")));
+        command += &format!(" --releases '{}'", stated.replace('\'', r"'\''"));
     }
     command
 }

@@ -47,16 +47,7 @@ fn terms(name: &str) -> Result<Vec<StockTerm>, CommandFailure> {
 
 fn searched(args: &SoakArgs, terms: &[StockTerm], watch: &BarWatch<'_>) -> SoakAnswer {
     let search = StockSearch { seed: args.seed, left_out: None, climbs: args.climb.is_some() };
-    let empty = SoakAnswer {
-        seed: args.seed,
-        runs: args.runs(),
-        stopped_after: None,
-        sets: None,
-        judged: 0,
-        mean_load: None,
-        broken: Vec::new(),
-        without: Vec::new(),
-    };
+    let empty = SoakAnswer { seed: args.seed, runs: args.runs(), ..SoakAnswer::default() };
     if terms.is_empty() {
         let soaked = soak_stock(search, args.runs(), watch);
         let broken = soaked.broken.iter().map(|broken| broken_line(search, broken)).collect();

@@ -11,7 +11,7 @@ use rtflash_wire::{Answer, FrontAnswer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::OutcomeText;
-use super::kind::kind;
+use super::kind::words;
 use super::numbers::{count, lifetime, names, plain, quantity, request_rate, runs, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
@@ -301,7 +301,7 @@ fn costs(
 
 /// What the numbers of a cost are, and what is not among them.
 fn notes(set: &TaskSet, analysis: &dyn Analysis, cost: &AllocationCost, spread: Option<&AllocationCost>) -> String {
-    let bound = kind(analysis).write_amplification();
+    let bound = words(analysis).write_amplification;
     let mut text =
         format!("  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n");
     if set.device().erase_cycles().is_none() {
