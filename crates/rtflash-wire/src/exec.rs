@@ -1,6 +1,7 @@
 //! What `exec`, and `check` of a trace, print as JSON.
 
 mod run;
+mod tables;
 
 use std::borrow::Cow;
 

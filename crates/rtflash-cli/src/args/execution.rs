@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rtflash_analysis::StockTerm;
 use rtflash_analysis::certified::Term;
 use rtflash_plan::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Policy, Recurrence, Service, Ties, Times, Victims, Waits,
 };
+use rtflash_run::soak::World;
 
 use super::names::policy;
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
@@ -163,7 +164,7 @@ pub struct SoakArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// What cases are drawn from
-    #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
+    #[arg(long, default_value = "any", value_parser = worlds())]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
     /// command, queue-command, register, register-command, zoned, failing, suspending, levelling or
@@ -195,54 +196,62 @@ pub struct SoakArgs {
 impl SoakArgs {
     /// How many cases to draw, or runs to make.
     pub fn runs(&self) -> u64 {
-        let alone = self.climb == Some(None) && self.world == SoakWorld::Any;
+        let alone = self.climb == Some(None) && self.world.0 == Some(World::Any);
         self.runs.unwrap_or(if alone { 5_000 } else { 1_000 })
     }
 }
 
-/// What `soak` draws from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SoakWorld {
-    /// Everything: shared channels, every dispatch, server, aging and address pattern
-    Any,
-    /// What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time
-    /// tasks alone
-    Supposed,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
-    /// promises; a third on devices with two page registers, a third on ones with commands, a
-    /// quarter on ones whose blocks fail, a quarter on ones that suspend erases, and some on ones
-    /// that level wear
-    Sound,
-    /// Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each
-    Stripe,
-    /// Small sets of which (T'') alone accepts a cluster; 16 runs of each
-    Queue,
-    /// Small sets at the limit of (T), each cluster a superblock; 16 runs of each
-    Superblock,
-    /// Small sets at the limit of (T'), stripes beside superblocks; 16 runs of each
-    Mixed,
-    /// Small sets of streams at the limit of (T), (T') or (T''), on wide stripes; 16 runs of each
-    Stream,
-    /// Small sets of stripes and superblocks whose commands use the bus; 16 runs of each
-    Command,
-    /// Small sets of stripes of which (T'') with commands alone accepts a cluster; 16 runs of each
-    QueueCommand,
-    /// Small sets at the limit of (T2), for stripes and superblocks with two page registers; 16
-    /// runs of each
-    Register,
-    /// Small sets at the limit of (T2), on devices whose commands use the bus, too; 16 runs of each
-    RegisterCommand,
-    /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
-    Zoned,
-    /// Small sets of stripes and superblocks whose blocks fail meanwhile; 16 runs of each
-    Failing,
-    /// Small sets of stripes and superblocks that suspend long erases; 16 runs of each
-    Suspending,
-    /// Small sets of stripes and superblocks that level wear; 16 runs of each
-    Levelling,
-    /// Small sets at the limit of `stock`, on a drive without deadlines that is simulated event by
-    /// event beside the executor (docs/baselines.md); 16 runs of each
-    Stock,
+/// What `soak` draws from: what the executor runs, or `None` for drives of `stock`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoakWorld(pub Option<World>);
+
+/// What `soak` draws from, with what it is in a line.
+const WORLDS: [(Option<World>, &str); 17] = [
+    (Some(World::Any), "Everything: shared channels, every dispatch, server, aging and address pattern"),
+    (
+        Some(World::Supposed),
+        "What Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, real-time tasks alone",
+    ),
+    (
+        Some(World::Sound),
+        "Sets at the limit of what the sound analyses accept, under whatever is meant to break their promises; a third on devices with two page registers, a third on ones with commands, a quarter on ones whose blocks fail, a quarter on ones that suspend erases, and some on ones that level wear",
+    ),
+    (Some(World::Stripe), "Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each"),
+    (Some(World::Queue), "Small sets of which (T'') alone accepts a cluster; 16 runs of each"),
+    (Some(World::Superblock), "Small sets at the limit of (T), each cluster a superblock; 16 runs of each"),
+    (Some(World::Mixed), "Small sets at the limit of (T'), stripes beside superblocks; 16 runs of each"),
+    (Some(World::Stream), "Small sets of streams at the limit of (T), (T') or (T''), on wide stripes; 16 runs of each"),
+    (Some(World::Command), "Small sets of stripes and superblocks whose commands use the bus; 16 runs of each"),
+    (
+        Some(World::QueueCommand),
+        "Small sets of stripes of which (T'') with commands alone accepts a cluster; 16 runs of each",
+    ),
+    (
+        Some(World::Register),
+        "Small sets at the limit of (T2), for stripes and superblocks with two page registers; 16 runs of each",
+    ),
+    (
+        Some(World::RegisterCommand),
+        "Small sets at the limit of (T2), on devices whose commands use the bus, too; 16 runs of each",
+    ),
+    (Some(World::Zoned), "Small sets whose tasks own zones, some beside stripes; 16 runs of each"),
+    (Some(World::Failing), "Small sets of stripes and superblocks whose blocks fail meanwhile; 16 runs of each"),
+    (Some(World::Suspending), "Small sets of stripes and superblocks that suspend long erases; 16 runs of each"),
+    (Some(World::Levelling), "Small sets of stripes and superblocks that level wear; 16 runs of each"),
+    (
+        None,
+        "Small sets at the limit of `stock`, on a drive without deadlines that is simulated event by event beside the executor (docs/baselines.md); 16 runs of each",
+    ),
+];
+
+fn worlds() -> impl TypedValueParser<Value = SoakWorld> {
+    let name = |world: Option<World>| world.map_or("stock", World::name);
+    PossibleValuesParser::new(WORLDS.map(|(world, help)| PossibleValue::new(name(world)).help(help))).map(
+        move |typed| {
+            let found = WORLDS.into_iter().find(|&(world, _)| name(world) == typed);
+            SoakWorld(found.expect("a name of the list").0)
+        },
+    )
 }
 
 /// What `--without` may leave out.

@@ -27,7 +27,7 @@ use rtflash_plan::Dispatch;
 
 #[cfg(feature = "exchange")]
 pub use admit::{AdmitArgs, MigrateArgs};
-pub use execution::{ALL_TERMS, ExecArgs, PhasesArg, SoakArgs, SoakWorld};
+pub use execution::{ALL_TERMS, ExecArgs, PhasesArg, SoakArgs};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
 pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, MqsimGcArg, NvmeKindArg, ReplayArgs};
@@ -175,7 +175,7 @@ pub enum Commands {
     #[command(after_help = "Example:\n  rtflash schema task-set > task-set.json")]
     Schema {
         /// Which one
-        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
+        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.split(' ')))]
         name: String,
     },
     #[cfg(feature = "full")]
@@ -190,7 +190,7 @@ pub enum Commands {
     #[command(after_help = "Examples:\n  rtflash man alloc > rtflash-alloc.1\n  rtflash man --out man1")]
     Man {
         /// Which command
-        #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
+        #[arg(value_parser = PossibleValuesParser::new(COMMANDS.split(' ')))]
         name: Option<String>,
         /// Write a page for each command into this folder instead: rtflash.1, rtflash-alloc.1, …
         #[arg(long, value_name = "DIR", conflicts_with = "name")]
@@ -296,7 +296,7 @@ pub struct RelyOnArg {
     /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the
     /// tasks of its neighbours on the channel move; or, moreover, a bus that serves first come,
     /// first served, and reads and transfers that are never shorter than the device says
-    #[arg(id = "rely_on", long, value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
+    #[arg(id = "rely_on", long = "rely-on", value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
     pub granted: Reliance,
 }
 

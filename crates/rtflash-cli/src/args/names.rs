@@ -16,65 +16,14 @@ pub enum ShapeArg {
     Rectangles,
 }
 
-/// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 33] = [
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "admit",
-    "migrate",
-    "exec",
-    "serve",
-    "soak",
-    "gen",
-    "experiment",
-    "merge",
-    "host",
-    "host-order",
-    "host-run",
-    "host-bound",
-    "host-tune",
-    "export",
-    "export-mqsim",
-    "export-fio",
-    "export-femu",
-    "export-nvme",
-    "export-firmware",
-    "import",
-    "import-mcap",
-    "import-mqsim",
-    "import-fio",
-    "import-blkparse",
-    "import-msr",
-    "profile",
-    "schema",
-    "completions",
-    "man",
-];
+/// The commands that have a manual page of their own, with blanks between them.
+pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve soak gen experiment merge host host-order host-run \
+    host-bound host-tune export export-mqsim export-fio export-femu export-nvme export-firmware import \
+    import-mcap import-mqsim import-fio import-blkparse import-msr profile schema completions man";
 
-/// What there are schemas of.
-pub const SCHEMAS: [&str; 19] = [
-    "task-set",
-    "allocation",
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "admit",
-    "migrate",
-    "exec",
-    "serve",
-    "soak",
-    "experiment",
-    "manifest",
-    "host-bound",
-    "host-run",
-    "host-tune",
-    "export",
-    "replay",
-    "import",
-];
+/// What there are schemas of, with blanks between them.
+pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest host- \
+    bound host-run host-tune export replay import";
 
 /// A policy of a run, each choice with what it does in a line.
 pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {

@@ -12,7 +12,7 @@ use rtflash_wire::{
 use super::{analysis_relying_on, export, typical_times};
 use crate::args::AdmitArgs;
 use crate::render::numbers::plain;
-use crate::render::{OnDevice, Render};
+use crate::render::{admit_text, rendered};
 use crate::status::Status;
 use crate::{CommandFailure, answer, output, source};
 
@@ -51,8 +51,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
         }
     };
     let answer = AdmitAnswer { left_out, ..answered(set, running, analysis, test, gone_tasks) };
-    let view = OnDevice { answer: &answer, device: set.device() };
-    output::print(&view.render(args.format.format))?;
+    output::print(&rendered(args.format.format, &answer, || admit_text::text(&answer, set.device())))?;
     Ok(Status::of(Some(answer.admitted)))
 }
 

@@ -16,7 +16,6 @@ use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::Given;
 use crate::progress::Bar;
-use crate::render::Render;
 use crate::render::alloc_text::AllocView;
 use crate::source::InputSource;
 use crate::status::Status;

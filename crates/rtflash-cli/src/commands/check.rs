@@ -13,8 +13,9 @@ use crate::args::{CheckArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::output;
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
+use crate::render::check_text;
 use crate::render::kind::promises;
+use crate::render::rendered;
 use crate::status::Status;
 
 struct CheckPlan {
@@ -63,7 +64,7 @@ impl CheckPlan {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
         let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, text, name);
-        let text = verdict.render(self.format);
+        let text = rendered(self.format, &verdict, || check_text::text(&verdict));
         SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
 
@@ -71,7 +72,8 @@ impl CheckPlan {
     fn nothing(&self, file: &TaskSetFile, own: Verdict) -> SetAnswer {
         let status = Status::of(own.holds());
         let answer = CheckAnswer::nothing(&file.set, self.analysis, own, file.meta.as_deref());
-        SetAnswer { text: answer.render(self.format), status, ..SetAnswer::default() }
+        let text = rendered(self.format, &answer, || check_text::text(&answer));
+        SetAnswer { text, status, ..SetAnswer::default() }
     }
 }
 

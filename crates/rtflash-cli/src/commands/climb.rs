@@ -6,14 +6,14 @@ use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 use rtflash_plan::Options;
 use rtflash_run::climb::rows::{Row, TABLE};
 use rtflash_run::climb::{Arrivals, ClimbOptions, Climbed, OnExecutor, climb_while};
-use rtflash_wire::{Answer, ArrivalsLine, ClimbAnswer, ClimbLine};
+use rtflash_wire::{ArrivalsLine, ClimbAnswer, ClimbLine};
 
 use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::SoakArgs;
-use crate::render::Render;
+use crate::render::rendered;
 use crate::render::table::table;
 use crate::source;
 use crate::status::Status;
@@ -36,7 +36,8 @@ pub fn answer(args: &SoakArgs, file: Option<&Path>, signals: Option<&SignalHold>
         ClimbAnswer { seed: args.seed, runs: args.runs(), stopped_after: (!goes_on()).then_some(made), climbed };
     // A row of the table is to be late, a set that is given is not.
     let status = Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table)));
-    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
+    let text = rendered(args.format.format, &answer, || text(&answer));
+    Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
 fn climb_options(args: &SoakArgs, until_late: bool) -> ClimbOptions {
@@ -130,29 +131,24 @@ fn unit(set: &TaskSet) -> Span {
     Span::from_ns(shortest.as_ns() / 4).filter(|&unit| unit > Span::ZERO).unwrap_or(Span::NANOSECOND)
 }
 
-impl Render for ClimbAnswer {
-    fn text(&self) -> String {
-        let rows = self.climbed.iter().map(|line| {
-            vec![
-                line.left_out.as_deref().unwrap_or("-").to_owned(),
-                line.on.to_string(),
-                line.request.clone(),
-                line.latest.map_or("-".to_owned(), |latest| latest.to_string()),
-                if line.late { "late" } else { "in time" }.to_owned(),
-                line.runs.to_string(),
-            ]
-        });
-        let table = table(&["left out", "on", "request", ">latest", "is", ">runs"], rows);
-        let stopped =
-            self.stopped_after.map_or_else(String::new, |runs| format!(", stopped by a signal after {runs} in all"));
-        format!(
-            "{} runs for each line at most, seed {}{stopped}. The latest end is counted from the deadline, in nanoseconds on \
-             the executor, in units on the channel.\n\n{table}",
-            self.runs, self.seed
-        )
-    }
-
-    fn json(&self) -> String {
-        self.line()
-    }
+/// The answer for a person.
+pub fn text(answer: &ClimbAnswer) -> String {
+    let rows = answer.climbed.iter().map(|line| {
+        vec![
+            line.left_out.as_deref().unwrap_or("-").to_owned(),
+            line.on.to_string(),
+            line.request.clone(),
+            line.latest.map_or("-".to_owned(), |latest| latest.to_string()),
+            if line.late { "late" } else { "in time" }.to_owned(),
+            line.runs.to_string(),
+        ]
+    });
+    let table = table(&["left out", "on", "request", ">latest", "is", ">runs"], rows);
+    let stopped =
+        answer.stopped_after.map_or_else(String::new, |runs| format!(", stopped by a signal after {runs} in all"));
+    format!(
+        "{} runs for each line at most, seed {}{stopped}. The latest end is counted from the deadline, in nanoseconds on \
+         the executor, in units on the channel.\n\n{table}",
+        answer.runs, answer.seed
+    )
 }

@@ -14,11 +14,11 @@ use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
 use rtflash_plan::{Options, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
-use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts, beyond, needed};
+use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, needs_certificates, no_faults, worst_waits};
+use super::exec_options::{disobeys, exec_options, needs_certificates, no_faults, unserved, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -32,10 +32,9 @@ use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
 use crate::render::exec_text::ExecView;
 use crate::render::kind::promises;
-use crate::render::numbers::names;
+use crate::render::rendered;
 use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
@@ -69,7 +68,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     let batch = Batch { format: args.format.format };
-    policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &command))
+    policies::on_threads(Some(args.jobs.into()), || batch.run_pairs(pairs, &command))?
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from
@@ -151,23 +150,6 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;
     Some(format!("the data of cluster {position} do not fit: {}", data_sentence(set.device(), &space)))
 }
-
-/// The streams of jobs of which none completes though some wait.
-fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
-    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
-    let waiting: u64 = idle().map(|line| line.pending).sum();
-    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
-    (!streams.is_empty()).then(|| {
-        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
-        format!(
-            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
-            names(streams.into_iter(), NAMES)
-        )
-    })
-}
-
-/// Streams that are named.
-const NAMES: usize = 4;
 
 /// What a run is asked for.
 struct AskedRun<'a> {
@@ -394,10 +376,11 @@ impl ExecPlan {
     /// An answer, after its report is written.
     fn reported(&self, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
         if let Some(path) = self.wanted.report()
-            && let Err(failure) = report::write(path, &report::exec(&view.answer, chart))
+            && let Err(failure) = report::write(path, &report::exec(&view.answer, view.page_size, chart))
         {
             return SetAnswer::wrong(&failure.0);
         }
-        SetAnswer { text: view.render(self.format), status, ..SetAnswer::default() }
+        let text = rendered(self.format, &view.answer, || view.text());
+        SetAnswer { text, status, ..SetAnswer::default() }
     }
 }

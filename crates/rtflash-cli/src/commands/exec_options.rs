@@ -2,11 +2,12 @@
 
 use rtflash_model::{Reliance, TaskSet};
 use rtflash_plan::{Arbitration, Options, Phases, Placed, Policy, Waits};
-use rtflash_wire::Settings;
+use rtflash_wire::{JobsLine, Settings};
 
 use super::policies;
 use crate::CommandFailure;
 use crate::args::{ExecArgs, PhasesArg};
+use crate::render::numbers::names;
 
 /// The options of a run, and its settings.
 ///
@@ -80,3 +81,20 @@ pub fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &
             .into()
     })
 }
+
+/// The streams of jobs of which none completes though some wait.
+pub fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
+    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
+    let waiting: u64 = idle().map(|line| line.pending).sum();
+    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
+    (!streams.is_empty()).then(|| {
+        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
+        format!(
+            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
+            names(streams.into_iter(), NAMES)
+        )
+    })
+}
+
+/// Streams that are named.
+const NAMES: usize = 4;

@@ -13,7 +13,6 @@ use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
 use crate::render::alloc_text::OutcomeText;
 use crate::render::explain::ExplainView;
 use crate::status::Status;

@@ -24,7 +24,7 @@ use crate::args::{
 };
 use crate::source;
 use crate::status::Status;
-use crate::{CommandFailure, answer, output, whole};
+use crate::{CommandFailure, answer, output};
 
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
@@ -162,22 +162,21 @@ fn write(
     replay: &ReplayArgs,
 ) -> Result<Status, CommandFailure> {
     let folder = &replay.out;
-    let failure =
-        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     output::folder(folder)?;
     // What came of an earlier export is not of this one. Where there was none, nothing is ours.
     let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
     for old in old {
         match std::fs::remove_file(folder.join(old)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failure(&folder.join(old), &error));
+                let path = folder.join(old);
+                return Err(CommandFailure::io(&format!("cannot write {}", path.display()), &error));
             }
             _ => {}
         }
     }
     for file in &exported.files {
         let path = folder.join(&file.name);
-        whole::write(&path, file.text.as_bytes()).map_err(|error| failure(&path, &error))?;
+        output::save(&path, file.text.as_bytes())?;
     }
     let exported_stream = |(position, stream): (usize, &RequestStream)| ExportedStream {
         name: stream.file_name(position).into(),
@@ -196,7 +195,7 @@ fn write(
         streams: streams.iter().enumerate().map(exported_stream).collect(),
     };
     let path = folder.join(MANIFEST);
-    whole::write(&path, pretty(&answer).as_bytes()).map_err(|error| failure(&path, &error))?;
+    output::save(&path, pretty(&answer).as_bytes())?;
     output::print(&match replay.format.format {
         Format::Json => line(&answer),
         Format::Text => {

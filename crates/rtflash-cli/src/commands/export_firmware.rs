@@ -12,7 +12,7 @@ use rtflash_wire::{ExportAnswer, line};
 use super::{analysis, typical_times};
 use crate::args::Format;
 use crate::status::Status;
-use crate::{CommandFailure, output, whole};
+use crate::{CommandFailure, output};
 
 /// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
 /// `backfill` as in [`rtflash_plan::Plan::image`].
@@ -34,8 +34,7 @@ pub fn write(
     let bytes = plan.image(backfill).map_err(|why| failure(&why))?;
     let image = Image::read(&bytes).map_err(|why| failure(&why))?;
     let geometry = Geometry::of(&image, late).ok_or_else(|| failure(&"its memory is more than can be counted"))?;
-    whole::write(out, &bytes)
-        .map_err(|error| CommandFailure::io(&format!("cannot write {}", out.display()), &error))?;
+    output::save(out, &bytes)?;
     let mut notes = vec![format!(
         "{} bytes, identity {:08x}: {} clusters, {} sources of requests",
         bytes.len(),

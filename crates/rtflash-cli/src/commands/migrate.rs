@@ -11,7 +11,7 @@ use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export, typical_times};
 use crate::args::MigrateArgs;
-use crate::render::{OnDevice, Render};
+use crate::render::{migrate_text, rendered};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
@@ -64,8 +64,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
     };
-    let view = OnDevice { answer: &answer, device: set.device() };
-    output::print(&view.render(args.format.format))?;
+    output::print(&rendered(args.format.format, &answer, || migrate_text::text(&answer, set.device())))?;
     Ok(status)
 }
 

@@ -7,8 +7,16 @@ use rtflash_model::{Instant, parse_ns};
 
 use crate::CommandFailure;
 
+/// Does something on `count` threads, where the user says how many.
+pub fn on_threads<T: Send>(count: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, CommandFailure> {
+    Ok(match count {
+        Some(count) => threads(count)?.install(work),
+        None => work(),
+    })
+}
+
 /// A pool of `count` threads.
-pub fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
+fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
     let pool = rayon::ThreadPoolBuilder::new();
     // Where there are no threads, the one that there is does the work of all.
     let pool =

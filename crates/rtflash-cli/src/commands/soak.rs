@@ -8,11 +8,10 @@ use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::soak_stock;
-use super::soak_watch::BarWatch;
+use super::soak_watch::{BarWatch, answered};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
-use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
-use crate::render::Render;
+use crate::args::{ALL_TERMS, SoakArgs};
 use crate::status::Status;
 use crate::whole::SignalHold;
 
@@ -28,7 +27,7 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
     if !args.set.changes.is_empty() && !matches!(args.climb, Some(Some(_))) {
         return Err(CommandFailure("--set changes the set of --climb FILE, and there is none".into()).into());
     }
-    let Some(world) = world(args.world) else { return soak_stock::answer(args, signals) };
+    let Some(world) = args.world.0 else { return soak_stock::answer(args, signals) };
     let climbs = args.climb.is_some();
     match &args.climb {
         Some(Some(path)) => return super::climb::answer(args, Some(path), signals),
@@ -50,38 +49,7 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
         [] => searched(args, search, &watch),
         terms => searched_without(args, search, terms, &watch),
     };
-    let answer = match args.jobs {
-        Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
-        None => searched(),
-    };
-    watch.bar.finish();
-    // A term that is left out is to be missed.
-    let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
-    let status = Status::of(Some(answer.broken.is_empty() && is_found));
-    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
-}
-
-/// What the executor runs; `None` where it is not the executor that does.
-fn world(of: SoakWorld) -> Option<World> {
-    match of {
-        SoakWorld::Any => Some(World::Any),
-        SoakWorld::Supposed => Some(World::Supposed),
-        SoakWorld::Sound => Some(World::Sound),
-        SoakWorld::Stripe => Some(World::Stripe),
-        SoakWorld::Queue => Some(World::Queue),
-        SoakWorld::Superblock => Some(World::Superblock),
-        SoakWorld::Mixed => Some(World::Mixed),
-        SoakWorld::Stream => Some(World::Stream),
-        SoakWorld::Command => Some(World::Command),
-        SoakWorld::QueueCommand => Some(World::QueueCommand),
-        SoakWorld::Register => Some(World::Register),
-        SoakWorld::RegisterCommand => Some(World::RegisterCommand),
-        SoakWorld::Zoned => Some(World::Zoned),
-        SoakWorld::Failing => Some(World::Failing),
-        SoakWorld::Suspending => Some(World::Suspending),
-        SoakWorld::Levelling => Some(World::Levelling),
-        SoakWorld::Stock => None,
-    }
+    answered(args, &watch, searched)
 }
 
 /// The terms of a world's test that `--without` names.

@@ -6,13 +6,10 @@ use rtflash_run::soak::{StockBroken, StockCheck, StockSearch, StockSoaked, soak_
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
-use super::policies;
-use super::soak_watch::BarWatch;
+use super::soak_watch::{BarWatch, answered};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{ALL_TERMS, SoakArgs};
-use crate::render::Render;
-use crate::status::Status;
 use crate::whole::SignalHold;
 
 /// What is found.
@@ -22,16 +19,7 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
     }
     let terms = args.without.as_deref().map_or(Ok(Vec::new()), terms)?;
     let watch = BarWatch::new(args.runs().saturating_mul(terms.len().max(1) as u64), signals);
-    let searched = || searched(args, &terms, &watch);
-    let answer = match args.jobs {
-        Some(jobs) => policies::threads(jobs.into())?.install(searched),
-        None => searched(),
-    };
-    watch.bar.finish();
-    // A term that is left out is to be missed.
-    let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
-    let status = Status::of(Some(answer.broken.is_empty() && is_found));
-    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
+    answered(args, &watch, || searched(args, &terms, &watch))
 }
 
 fn terms(name: &str) -> Result<Vec<StockTerm>, CommandFailure> {

@@ -22,8 +22,8 @@ use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::CheckArgs;
 use crate::output;
 use crate::pairs::{change, next_batch};
-use crate::render::Render;
 use crate::render::exec_text::ExecView;
+use crate::render::rendered;
 use crate::source::InputSource;
 use crate::source::read;
 use crate::status::Status;
@@ -100,8 +100,8 @@ pub fn check(
         ..ExecAnswer::default()
     };
     let answer = blank.with(&file.set, &plan, &findings, &report);
-    let page_size = plan.device().page_size();
-    let text = ExecView { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
+    let view = ExecView { answer, page_size: plan.device().page_size(), alone: true, drawing: String::new() };
+    let text = rendered(args.format.format, &view.answer, || view.text());
     let status = Status::of(Some(findings.iter().all(|finding| finding.gauge.holds())));
     Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }

@@ -15,7 +15,8 @@ use super::advice_text::advice;
 use super::kind::{promises, words};
 use super::numbers::{count, names, runs, share, time};
 use super::table::table;
-use super::{Render, data, unplaced, verdicts};
+use super::{data, unplaced, verdicts};
+use crate::args::Format;
 use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
@@ -41,7 +42,15 @@ pub struct AllocView<'a> {
     pub alone: bool,
 }
 
-impl Render for AllocView<'_> {
+impl AllocView<'_> {
+    /// The answer as it was asked for.
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => self.json(),
+        }
+    }
+
     fn text(&self) -> String {
         let verdict = OutcomeText::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {

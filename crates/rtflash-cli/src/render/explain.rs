@@ -4,7 +4,8 @@ use rtflash_analysis::{Analysis, baseline};
 use rtflash_model::{TaskSet, TaskSetFile};
 use rtflash_wire::{Answer, CheckedAllocation, Explanation, Verdicts};
 
-use super::{Render, explain_baseline, explain_certified, explain_text, verdicts};
+use super::{explain_baseline, explain_certified, explain_text, verdicts};
+use crate::args::Format;
 
 /// The terms of an allocation, or why there is none.
 pub struct ExplainView<'a> {
@@ -20,7 +21,15 @@ pub struct ExplainView<'a> {
     pub headline: Option<String>,
 }
 
-impl Render for ExplainView<'_> {
+impl ExplainView<'_> {
+    /// The answer as it was asked for.
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => self.json(),
+        }
+    }
+
     fn text(&self) -> String {
         let ExplainView { analysis, checked, .. } = *self;
         let set = &self.file.set;

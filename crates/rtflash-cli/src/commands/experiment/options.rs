@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
 use rtflash_analysis::{Analysis, baseline};
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
-use rtflash_model::generate::{MAX_TASKS, SetSpec};
+use rtflash_model::generate::MAX_TASKS;
 use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
 use rtflash_plan::Service;
 
@@ -44,18 +44,7 @@ pub fn plan(
         ExperimentKind::Bandwidth => "0.1..3.1",
     };
     let utilizations = generate::utilizations(args.util.as_deref(), Some(usual), generator, &args.sets)?;
-    let sets = SetSpec {
-        device,
-        tasks: args.sets.tasks,
-        generator,
-        page_costs: analyses[0].page_costs(&device),
-        writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
-        accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
-        deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
-        periods: generate::periods(&args.sets)?,
-        pages: generate::pages(args.sets.pages.as_deref())?,
-        seed: args.sets.seed,
-    };
+    let sets = generate::set_spec(&args.sets, device, generator, analyses[0])?;
     let spec = Spec {
         measure: measure(args)?,
         sets,
