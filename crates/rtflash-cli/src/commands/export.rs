@@ -22,6 +22,7 @@ use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
 };
+use crate::render::rendered;
 use crate::source;
 use crate::status::Status;
 use crate::{CommandFailure, answer, output};
@@ -70,7 +71,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         ExportCommand::Femu { set, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             let (text, notes) = femu::device_line(file.set.device()).map_err(refused)?;
-            print("femu", &(text + "\n"), notes, format.format)
+            print(&text_answer("femu", text + "\n", notes), format.format)
         }
         ExportCommand::Nvme { set, allocation, by, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
@@ -82,12 +83,14 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
                 NvmeKindArg::Sets => NvmeKind::Sets,
                 NvmeKindArg::Fdp => NvmeKind::Fdp,
             };
-            print("nvme", &nvme::script(&file.set, &found, kind), Vec::new(), format.format)
+            print(&text_answer("nvme", nvme::script(&file.set, &found, kind), Vec::new()), format.format)
         }
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             match certified(allocation.as_deref(), analysis, rely_on.granted, &file.set)? {
-                Ok(found) => export_firmware::write(&file.set, &found, out, *late, !no_backfill, format.format),
+                Ok(found) => {
+                    print(&export_firmware::write(&file.set, &found, out, *late, !no_backfill)?, format.format)
+                }
                 Err(status) => Ok(status),
             }
         }
@@ -208,21 +211,21 @@ fn write(
     Ok(Status::Yes)
 }
 
-/// A text that is the whole export, its notes beside it.
-fn print(to: &'static str, text: &str, notes: Vec<String>, format: Format) -> Result<Status, CommandFailure> {
-    match format {
-        Format::Text => {
-            if !notes.is_empty() && !output::is_quiet() {
-                output::complain(&format!("- {}\n", notes.join("\n- ")));
-            }
-            output::print(text)?;
-        }
-        Format::Json => {
-            let notes = notes.into_iter().map(Cow::Owned).collect();
-            let text = Some(Cow::Borrowed(text));
-            let (files, streams) = (Vec::new(), Vec::new());
-            output::print(&line(&ExportAnswer { to: to.into(), files, text, notes, page_bytes: None, streams }))?;
-        }
+/// A text that is the export, or says how to use its files, with its notes next to it.
+fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, CommandFailure> {
+    if format == Format::Text && !answer.notes.is_empty() && !output::is_quiet() {
+        output::complain(&format!("- {}\n", answer.notes.join("\n- ")));
     }
+    output::print(&rendered(format, answer, || answer.text.as_deref().unwrap_or("").to_owned()))?;
     Ok(Status::Yes)
+}
+
+/// The answer of an export that is a text, with its notes.
+fn text_answer(to: &'static str, text: String, notes: Vec<String>) -> ExportAnswer<'static> {
+    ExportAnswer {
+        to: to.into(),
+        text: Some(text.into()),
+        notes: notes.into_iter().map(Cow::Owned).collect(),
+        ..ExportAnswer::default()
+    }
 }
