@@ -79,10 +79,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
                 Ok((found, _)) => found,
                 Err(status) => return Ok(status),
             };
-            let kind = match by {
-                NvmeKindArg::Sets => NvmeKind::Sets,
-                NvmeKindArg::Fdp => NvmeKind::Fdp,
-            };
+            let kind = if *by == NvmeKindArg::Sets { NvmeKind::Sets } else { NvmeKind::Fdp };
             print(&text_answer("nvme", nvme::script(&file.set, &found, kind), Vec::new()), format.format)
         }
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
