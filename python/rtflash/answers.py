@@ -682,7 +682,8 @@ class CheckedCluster(Record):
     """Its chips."""
     complaints: list[str]
     """Under a sound analysis: what is stated that promises more than is so, or less than is
-    needed, and what is relied on that is not granted.
+    needed, and what is relied on that is not granted. Under one of the field's schemes: what
+    forbids the cluster whatever its utilization.
     """
     data: DataAnswer | None
     """Where tasks of the cluster declare their data: these beside its logical pages. Where they do

@@ -333,3 +333,19 @@ fn the_committed_schemas_are_those_that_the_command_prints() {
         assert_eq!(rtflash(&["schema", &name]).stdout, text, "schemas/{name}.json is not what `schema {name}` prints");
     }
 }
+
+/// A drive that answers a write too late has a load below 1: the reason is its response.
+#[test]
+fn a_late_answer_is_a_reason() {
+    let text = r#"{"device": {"profile": "dgist-2021", "chips": 1, "chips_per_channel": 1},
+        "tasks": [{"name": "w", "write": {"pages": 1, "period": "40ms"}}]}"#;
+    let set = file("late.json", text).display().to_string();
+    let stock = rtflash(&["alloc", &set, "--analysis", "stock"]);
+    assert_eq!(stock.status, 1, "{}", stock.stdout);
+    assert!(!stock.stdout.contains("less than 0.01 %"), "{}", stock.stdout);
+    let allocation = file("late-allocation.json", rtflash(&["alloc", &set, "--format", "json"]).stdout);
+    let check = rtflash(&["check", &set, "--allocation", &allocation.display().to_string(), "--analysis", "stock"]);
+    let reason = "Test of stock         not schedulable: cluster 0 fails: a write takes up to";
+    assert!(check.stdout.contains(reason), "{}", check.stdout);
+    assert!(check.stdout.contains("and the shortest period of writes is 40ms\n"), "{}", check.stdout);
+}

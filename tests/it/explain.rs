@@ -102,6 +102,11 @@ fn explain_says_what_check_finds() {
         let complaints = checked["complaints"].as_array().expect("complaints");
         assert_eq!(explained.get("complaints").unwrap_or(&json!([])), &checked["complaints"]);
         assert!(complaints.iter().all(|complaint| text.stdout.contains(complaint.as_str().expect("text"))));
+        if word == Some("not schedulable") {
+            let reason = check.json()["guarantee"]["reason"].to_string();
+            let ends = ["exceed an interval of", "in its tightest interval, the limit is 1"];
+            assert!(ends.iter().any(|end| reason.contains(end)), "{reason}");
+        }
         match word {
             Some(word) => assert_eq!(adds_up(&text.stdout, server), word, "{}", text.stdout),
             None => {

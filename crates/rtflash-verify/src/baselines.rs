@@ -4,11 +4,14 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use rtflash_model::{Allocation, Device, Request, Task, TaskSet};
+use rtflash_model::{Allocation, Device, Request, Task, TaskSet, format_ns};
 
 use crate::equations::{Equations, reclaimed, valid_pages};
 use crate::scalar::Quotient;
 use crate::verifier::{ClusterVerification, Verification};
+
+/// Requests in a busy window of a drive, beyond which it is given up.
+const MOST_RELEASES: u64 = 4_096;
 
 /// Which scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +55,14 @@ pub fn verify_baseline(set: &TaskSet, allocation: &Allocation, scheme: BaselineS
         let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
         let memory = memory(cluster.size());
         let (terms, blocking) = memory.terms(&tasks);
-        let holds = tasks.is_empty() || (defined && !set.device().has_commands() && memory.holds(&tasks));
-        ClusterVerification::summed(set, cluster, Quotient::from(&blocking), terms.iter().map(Quotient::from), holds)
+        let obstacle = if tasks.is_empty() {
+            None
+        } else if !defined || set.device().has_commands() {
+            Some("the scheme says nothing of such a device".into())
+        } else {
+            memory.obstacle(&tasks)
+        };
+        ClusterVerification::summed(set, cluster, Quotient::from(&blocking), terms.iter().map(Quotient::from), obstacle)
     });
     Verification { clusters: clusters.collect() }
 }
@@ -181,17 +190,27 @@ impl Memory<'_> {
         if pages > alpha { period / (pages / alpha).ceil() } else { period * (alpha / pages).floor() }
     }
 
-    /// Whether the data fit, and the reserves of Chang's collectors.
-    fn holds(&self, tasks: &[&Task]) -> bool {
+    /// What forbids the tasks whatever their shares: data, the reserves of Chang's collectors, a
+    /// drive's late answers.
+    fn obstacle(&self, tasks: &[&Task]) -> Option<String> {
         let declared = tasks.iter().any(|task| task.data_pages.is_some());
         let data: BigRational = tasks.iter().map(|task| whole(task.kept_pages())).sum();
         let data = if declared { data.max(BigRational::one()) } else { BigRational::one() };
-        let reserves: BigRational = match self.scheme {
-            BaselineScheme::Chang => tasks.iter().filter_map(|task| task.write).map(|write| self.reserve(write)).sum(),
-            _ => BigRational::zero(),
-        };
-        let in_time = self.scheme != BaselineScheme::Stock || self.responds(tasks);
-        in_time && data <= self.usable() && reserves <= self.pages() - whole(self.device.logical_pages_of(self.chips))
+        let usable = self.usable();
+        if data > usable {
+            return Some(format!("its data take {data} pages, and the scheme has {usable} for them"));
+        }
+        match self.scheme {
+            BaselineScheme::Chang => {
+                let writes = tasks.iter().filter_map(|task| task.write);
+                let reserves: BigRational = writes.map(|write| self.reserve(write)).sum();
+                let free = self.pages() - whole(self.device.logical_pages_of(self.chips));
+                let reserved = reserves.ceil();
+                (reserves > free).then(|| format!("its reserves take {reserved} pages, and {free} are free"))
+            }
+            BaselineScheme::Stock => self.late_answer(tasks),
+            _ => None,
+        }
     }
 
     /// ρ_T = w·max(1, p_G/p_T), rounded as p_G is, and ρ_G = π − α.
@@ -217,19 +236,26 @@ impl Memory<'_> {
         copies * (read + write) + erase
     }
 
-    /// Whether a drive answers every request within the shortest period of its kind.
-    fn responds(&self, tasks: &[&Task]) -> bool {
+    /// A kind of request that a drive may answer after the shortest period of its kind.
+    fn late_answer(&self, tasks: &[&Task]) -> Option<String> {
         let [read, write, erase, _] = self.times();
         let reads: Vec<Request> = tasks.iter().filter_map(|task| task.read).collect();
         let writes: Vec<Request> = tasks.iter().filter_map(|task| task.write).collect();
         let period = |of: &Request| whole(of.period().as_ns());
         let reading = |of: &Request| whole(of.pages()) * &read;
+        let late = |kind: &str, response: BigRational, shortest: BigRational| {
+            let [response, limit] = [&response, &shortest].map(|time| time.to_integer().try_into().map(format_ns));
+            let [response, limit] = [response, limit].map(|time| time.unwrap_or_else(|_| "more than 584 years".into()));
+            format!("a {kind} takes up to {response}, and the shortest period of {kind}s is {limit}")
+        };
         let longest = read.clone().max(write.clone()).max(erase);
         let blocking = if writes.is_empty() { BigRational::zero() } else { longest };
         let all: BigRational = reads.iter().map(reading).sum::<BigRational>() + blocking;
-        let first = reads.iter().map(period).min().is_none_or(|shortest| all <= shortest);
-        let Some(shortest) = writes.iter().map(period).min() else { return first };
-        let Some(reclaims) = self.reclaims() else { return false };
+        if let Some(shortest) = reads.iter().map(period).min().filter(|shortest| all > *shortest) {
+            return Some(late("read", all, shortest));
+        }
+        let shortest = writes.iter().map(period).min()?;
+        let Some(reclaims) = self.reclaims() else { return Some("garbage collection has no bound".into()) };
         let writing = |pages: &BigRational| pages * &write + (pages / whole(reclaims)).ceil() * self.whole_pass();
         let before = |of: &Request, at: &BigRational| (at / period(of)).ceil();
         let until = |of: &Request, at: &BigRational| (at / period(of)).floor() + whole(1);
@@ -237,8 +263,8 @@ impl Memory<'_> {
         let mut window = whole(1);
         loop {
             let releases: BigRational = reads.iter().chain(&writes).map(|of| before(of, &window)).sum();
-            if releases > whole(4_096) {
-                return false;
+            if releases > whole(MOST_RELEASES) {
+                return Some(format!("a write may wait behind more than {MOST_RELEASES} requests"));
             }
             let pages: BigRational = writes.iter().map(|of| before(of, &window) * whole(of.pages())).sum();
             let next = writing(&pages) + reads.iter().map(|of| before(of, &window) * reading(of)).sum::<BigRational>();
@@ -247,23 +273,23 @@ impl Memory<'_> {
             }
             window = next;
         }
-        let answers = |at: &BigRational| {
-            let pages: BigRational = writes.iter().map(|of| until(of, at) * whole(of.pages())).sum();
+        let response = |at: BigRational| {
+            let pages: BigRational = writes.iter().map(|of| until(of, &at) * whole(of.pages())).sum();
             let work = writing(&pages) - &write;
             let mut begins = work.clone();
-            while &begins + &write - at <= shortest {
+            loop {
                 let next = &work + reads.iter().map(|of| until(of, &begins) * reading(of)).sum::<BigRational>();
                 if next == begins {
-                    return true;
+                    return begins + &write - at;
                 }
                 begins = next;
             }
-            false
         };
-        let mut releases = writes.iter().flat_map(|of| {
+        let releases = writes.iter().flat_map(|of| {
             let many = u64::try_from((&window / period(of)).ceil().to_integer()).expect("few releases");
             (0..many).map(move |nth| whole(nth) * period(of))
         });
-        first && releases.all(|at| answers(&at))
+        let worst = releases.map(response).max().filter(|worst| *worst > shortest)?;
+        Some(late("write", worst, shortest))
     }
 }

@@ -38,18 +38,20 @@ pub struct ClusterVerification {
     pub utilization: f64,
     /// t_e / min(T), to the nearest double or its neighbour; zero without tasks.
     pub blocking: f64,
+    /// What forbids the cluster whatever its utilization; `None` where nothing does.
+    pub obstacle: Option<String>,
     exact: Quotient,
 }
 
 impl ClusterVerification {
-    /// The verdict on a cluster by what its tasks take and what blocks them, U ≤ 1, where nothing
-    /// else is against it.
+    /// The verdict on a cluster by what its tasks take and what blocks them, U ≤ 1, where there is
+    /// no obstacle.
     pub(crate) fn summed(
         set: &TaskSet,
         cluster: Cluster,
         blocking: Quotient,
         terms: impl Iterator<Item = Quotient>,
-        holds: bool,
+        obstacle: Option<String>,
     ) -> ClusterVerification {
         let total = Quotient::sum([blocking.clone()].into_iter().chain(terms));
         // The double stays on the side of one on which the number is.
@@ -61,7 +63,7 @@ impl ClusterVerification {
         };
         let space = set.space(&cluster.tasks, cluster.size(), None);
         let mut tasks = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
-        let in_time = order != Ordering::Greater && tasks.all(Task::is_implicit) && holds;
+        let in_time = order != Ordering::Greater && tasks.all(Task::is_implicit) && obstacle.is_none();
         ClusterVerification {
             schedulable: in_time && space.fits(),
             in_time,
@@ -69,6 +71,7 @@ impl ClusterVerification {
             utilization,
             blocking: blocking.to_double(),
             exact: total,
+            obstacle,
             cluster,
         }
     }
@@ -93,7 +96,7 @@ fn verify_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Clust
     let longest = tasks().filter_map(|task| theory.blocking::<Quotient>(task, size)).max_by(Scalar::compare);
     let longest = longest.unwrap_or(Quotient::ratio(0, 1));
     let terms: Vec<Quotient> = tasks().flat_map(|task| theory.utilizations(task, size)).collect();
-    ClusterVerification::summed(set, cluster, longest, terms.into_iter(), true)
+    ClusterVerification::summed(set, cluster, longest, terms.into_iter(), None)
 }
 
 #[cfg(test)]

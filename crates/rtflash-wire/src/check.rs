@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use rtflash_analysis::Analysis;
-use rtflash_model::{Reliance, TaskSet};
-use rtflash_verify::{CertifiedVerification, Verification};
+use rtflash_model::{Reliance, TaskSet, format_ns};
+use rtflash_verify::{CertifiedVerification, Shares, Verification};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -62,7 +62,8 @@ pub struct CheckedCluster<'a> {
     /// not hold, and under other analyses.
     pub relies_on: Option<Text<'static>>,
     /// Under a sound analysis: what is stated that promises more than is so, or less than is
-    /// needed, and what is relied on that is not granted.
+    /// needed, and what is relied on that is not granted. Under one of the field's schemes: what
+    /// forbids the cluster whatever its utilization.
     pub complaints: Vec<String>,
     /// What is stated and is not so any more, and of no consequence for the verdict: numbers that
     /// another load had, tasks that are gone.
@@ -90,11 +91,11 @@ impl<'a> CheckAnswer<'a> {
             utilization: judged.utilization,
             blocking: judged.blocking,
             relies_on: None,
-            complaints: Vec::new(),
+            complaints: judged.obstacle.iter().cloned().collect(),
             notes: Vec::new(),
             data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
-        CheckAnswer::tested(set, analysis, clusters.collect(), meta)
+        CheckAnswer::tested(set, analysis, clusters.collect(), |_| String::new(), meta)
     }
 
     /// The answer where there is no allocation to test.
@@ -141,17 +142,20 @@ impl<'a> CheckAnswer<'a> {
                 data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
             }
         });
-        CheckAnswer::tested(set, analysis, clusters.collect(), meta)
+        let lack = |position: usize| lack(verification.clusters[position].shares);
+        CheckAnswer::tested(set, analysis, clusters.collect(), lack, meta)
     }
 
-    /// The answer for clusters that were tested.
+    /// The answer for clusters that were tested; `lack` is the reason where a cluster has neither a
+    /// load above 1 nor a complaint.
     fn tested(
         set: &TaskSet,
         analysis: &dyn Analysis,
         clusters: Vec<CheckedCluster<'a>>,
+        lack: impl Fn(usize) -> String,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let own = own(analysis, &clusters);
+        let own = own(analysis, &clusters, lack);
         CheckAnswer {
             schedulable: own.holds(),
             verdicts: Verdicts::of(set, analysis, &own),
@@ -167,7 +171,7 @@ impl<'a> CheckAnswer<'a> {
 const OVERLOAD: f64 = 1e9;
 
 /// The verdict on tested clusters: of a no, by the first cluster that fails.
-fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>]) -> Verdict {
+fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>], lack: impl Fn(usize) -> String) -> Verdict {
     let first = |verdict: Option<bool>| clusters.iter().position(|cluster| cluster.schedulable == verdict);
     if let Some(position) = first(Some(false)) {
         let cluster = &clusters[position];
@@ -187,17 +191,27 @@ fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>]) -> Verdict {
                 let filled = load_above_one(cluster.utilization);
                 format!("cluster {position} has a demand of {filled} in its tightest interval, the limit is 1")
             }
-            _ => match cluster.complaints.first() {
-                Some(complaint) => format!("cluster {position} fails: {complaint}"),
-                None => format!(
-                    "cluster {position} fails: demand and blocking do not fit into some interval, or in the long run"
-                ),
-            },
+            _ => {
+                let reason = cluster.complaints.first().cloned().unwrap_or_else(|| lack(position));
+                format!("cluster {position} fails: {reason}")
+            }
         });
     }
     match first(None) {
         Some(position) => Verdict::cannot_tell(format!("the test of cluster {position} was given up")),
         None => Verdict::YES,
+    }
+}
+
+/// The reason of a test of time that fails where the tightest interval has a demand of at most 1.
+fn lack(shares: Option<Shares>) -> String {
+    match shares {
+        Some(Shares { slack_ns, length_ns, .. }) if slack_ns < 0 => {
+            let lacking = u64::try_from(slack_ns.unsigned_abs()).unwrap_or(u64::MAX);
+            let [lacking, length] = [lacking, length_ns].map(format_ns);
+            format!("demand, blocking and the server's share exceed an interval of {length} by {lacking}")
+        }
+        _ => "its load in the long run leaves no room".into(),
     }
 }
 

@@ -7,7 +7,9 @@ use rtflash_analysis::{
     cluster_verdict, report_cluster, test_cluster,
 };
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+use rtflash_model::{
+    Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet, format_ns,
+};
 use rtflash_verify::{BaselineScheme, verify_baseline};
 
 use crate::cases::cases;
@@ -233,6 +235,7 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
 #[test]
 fn verdicts_are_those_of_the_definitions() {
     let (mut rng, mut counts, mut limits) = (Rng(Stream::new([7; 32])), [[0u32; 2]; 5], 0u32);
+    let mut late = 0u32;
     for _ in 0..cases(8_000_u32) {
         let Some(set) = draw(&mut rng) else { continue };
         let (chips, all) = (set.device().chips(), set.tasks().count());
@@ -258,10 +261,22 @@ fn verdicts_are_those_of_the_definitions() {
                 assert!(agrees || full, "{}: {} {}", baseline.name(), load.to_f64(), judged.utilization);
                 count[usize::from(passes)] += 1;
                 limits += u32::from(judged.utilization == 1.0);
+                // Both find one response, in time or not.
+                let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &set.tasks()[task]).collect();
+                let rooms = baseline.rooms(set.device(), &tasks, cluster.size());
+                for room in rooms.iter().filter(|room| room.what == "response of writes" && !room.fits()) {
+                    let Some(obstacle) = &judged.obstacle else { panic!("no obstacle: {room:?} {set:?}") };
+                    if obstacle.starts_with("a write takes") {
+                        let response = format_ns(u64::try_from(room.needed).expect("below 584 years"));
+                        assert!(obstacle.contains(&response), "{obstacle}: {room:?} {set:?}");
+                        late += 1;
+                    }
+                }
             }
         }
     }
     assert!(counts.iter().flatten().all(|&count| count > 400) && limits > 8, "{counts:?} {limits}");
+    assert!(late > 40, "{late}");
 }
 
 /// What an algorithm accepts, the verifier accepts; what it rejects as `global`, it rejects.

@@ -162,15 +162,8 @@ impl Stock {
         (pages - 1).saturating_mul(times.write).saturating_add(passes.saturating_mul(times.pass))
     }
 
-    /// The response of writes, at most; `None` where it is longer than `limit`, or the busy window
-    /// is given up.
-    fn write_response(
-        self,
-        times: &StockTimes,
-        reads: &[RequestFlow],
-        writes: &[RequestFlow],
-        limit: u128,
-    ) -> Option<u128> {
+    /// The response of writes, at most; `None` where the busy window is given up.
+    fn write_response(self, times: &StockTimes, reads: &[RequestFlow], writes: &[RequestFlow]) -> Option<u128> {
         let window = times.busy_window(reads, writes)?;
         let reads = if self.has(StockTerm::ReadsFirst) { reads } else { &[] };
         let (mut worst, mut begins, mut at) = (0, 0, 0);
@@ -179,9 +172,6 @@ impl Stock {
             loop {
                 let interference = reads.iter().map(|read| read.within(begins)).fold(0, u128::saturating_add);
                 let later = work.saturating_add(interference);
-                if later.saturating_add(times.write).saturating_sub(at) > limit {
-                    return None;
-                }
                 if later <= begins {
                     break;
                 }
@@ -313,9 +303,9 @@ impl Baseline for Stock {
                 unit: RoomUnit::Pages,
             };
             rooms.push(victim);
-            let found = if victim.fits() { self.write_response(&times, &reads, &writes, there) } else { None };
-            let (what, needed) = found
-                .map_or(("response of writes, longer or given up", there + 1), |needed| ("response of writes", needed));
+            let found = if victim.fits() { self.write_response(&times, &reads, &writes) } else { None };
+            let (what, needed) =
+                found.map_or(("response of writes, given up", there + 1), |needed| ("response of writes", needed));
             rooms.push(Room { what, needed, there, unit: RoomUnit::Nanoseconds });
         }
         rooms
