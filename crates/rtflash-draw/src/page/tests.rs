@@ -34,7 +34,7 @@ fn page(text: &str) -> HtmlReport {
     run(60_000_000).iter().for_each(|record| rtflash_trace::Observer::record(&mut gantt, record));
     gantt.finish(Instant::from_ns(60_000_000).expect("a time"));
     let mut table = AnswerTable::new(["name", ">number"]);
-    table.headings[0] = text.into();
+    table.columns[0].heading = text.into();
     table.rows.push(vec![Cell::text(text).toned(Tone::Bad), Cell::number(text, 1.5)]);
     table.rows.push(vec![Cell::text("plain"), Cell::number("7", 7.0)]);
     let json = serde_json::json!({ text: [text, 1] }).to_string();
@@ -172,7 +172,7 @@ fn cells_are_sorted_by_their_values() {
     table.rows.push(vec![Cell::text("b"), Cell::number("7", 7.0)]);
     table.rows.push(vec![Cell::text("c"), Cell::some(None)]);
     let mut page = String::new();
-    table.write(&mut page);
+    write_table(&table, &mut page);
     assert!(page.contains("<td class=\"number\" data-v=\"1500000\">1.5 ms</td>"), "{page}");
     assert!(page.contains("<td class=\"number\">7</td>"), "{page}");
     assert!(page.contains("<td class=\"number\">-</td>"), "{page}");
