@@ -22,8 +22,8 @@ pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve so
     import-mcap import-mqsim import-fio import-blkparse import-msr profile schema completions man";
 
 /// What there are schemas of, with blanks between them.
-pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest host- \
-    bound host-run host-tune export replay import";
+pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
+    host-bound host-run host-tune export replay import";
 
 /// A policy of a run, each choice with what it does in a line.
 pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
