@@ -215,6 +215,10 @@ fn jobs_that_get_nothing_are_told_of() {
     assert!(text.contains(said), "{text}");
     let json = asked(&[&call[..], &["--format", "json"]].concat(), set).json();
     assert!(json["notes"][0].as_str().is_some_and(|note| note.contains(said)), "{json}");
+    // A server's jobs that are not complete yet get something.
+    let short = rtflash(&["exec", "tasksets/case-study.json", "--analysis", "sound", "--duration", "100ms"]).stdout;
+    assert!(!short.contains("get nothing"), "{short}");
+    assert!(short.contains("of the aperiodic requests of j1 none completes within 100ms: 8 requests wait"), "{short}");
 }
 
 /// What was given is not advised.

@@ -448,3 +448,22 @@ fn times_within_ranges() {
     }
     std::fs::remove_file(trace).expect("the trace was written");
 }
+
+/// An option that would change nothing is a fault.
+#[test]
+fn options_without_effect_are_refused() {
+    let with: &[&str] = &["--analysis", "sound"];
+    for (organisation, option, word) in [
+        (&[][..], &["--waits", "worst"][..], "with certificates alone"),
+        (&[], &["--no-backfill"], "with certificates alone"),
+        (&[], &["--phases", "at-erases"], "with certificates alone"),
+        (with, &["--dispatch", "parallel"], "without certificates alone"),
+        (with, &["--times", "best"], "on a device with ranges alone"),
+        (&[], &["--times", "random"], "on a device with ranges alone"),
+    ] {
+        let set = ["exec", "tasksets/case-study.json", "--duration", "200ms"];
+        let run = rtflash(&[&set[..], organisation, option].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{option:?}: {}", run.stderr);
+        assert!(run.stderr.contains(word) && run.stderr.contains(option[0]), "{}", run.stderr);
+    }
+}

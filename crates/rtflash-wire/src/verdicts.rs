@@ -298,7 +298,7 @@ impl Verdicts {
 impl VerdictLine {
     /// The label, filled up so that verdicts stand in one column.
     pub fn label(&self) -> String {
-        format!("{:<LABEL$}", self.label)
+        format!("{:<1$}", self.label, LABEL.max(self.label.len() + 1))
     }
 }
 
@@ -347,6 +347,11 @@ mod tests {
         assert_eq!(lines(&Verdicts::of(&plain, &stripe, &no))[1..], ["Guarantee on device   no: late"]);
         let sealed = Verdicts::of(&set("\"emmc-64gb-mlc\""), &Thesis, &Verdict::YES);
         assert!(lines(&sealed)[2].starts_with("Note                  ") && lines(&sealed)[2].contains("rtflash host"));
+        let test = TestVerdict { name: "necessary-with-zones".into(), verdict: no };
+        assert_eq!(
+            lines(&Verdicts { test: Some(test), ..sealed })[2],
+            "Test of necessary-with-zones not schedulable: late"
+        );
     }
 
     #[test]

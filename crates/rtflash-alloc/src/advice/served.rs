@@ -166,9 +166,13 @@ impl ServedSearch<'_> {
         let passes = |set: &TaskSet| {
             bound.left() > 0 && self.allocator.divide(set, self.analysis, &work).is_schedulable() == Some(true)
         };
-        let served = changes.filter(|(_, set)| unserved(set, self.analysis).is_empty());
+        // Each change leaves the request more time than the one before.
+        let changes: Vec<(T, TaskSet)> = changes.collect();
+        let is_served = |set: &TaskSet| unserved(set, self.analysis).is_empty();
+        let first = changes.partition_point(|(_, set)| !is_served(set));
         let most = 8 * TOO_LARGE / self.shares / u64::from(self.alone.device().chips());
-        served.take(usize::try_from(most).unwrap_or(usize::MAX)).find(|(_, set)| passes(set)).map(|(change, _)| change)
+        let tried = changes.into_iter().skip(first).take(usize::try_from(most).unwrap_or(usize::MAX));
+        tried.filter(|(_, set)| is_served(set)).find(|(_, set)| passes(set)).map(|(change, _)| change)
     }
 
     fn suspension(&self) -> Option<Span> {
@@ -176,8 +180,8 @@ impl ServedSearch<'_> {
         if device.erase_suspend().is_some() {
             return None;
         }
-        let times = steps(device.block_erase()).rev().chain([device.page_read()]);
-        self.first(times.filter_map(|time| Some((time, suspending(&self.alone, time)?))))
+        let times: BTreeSet<Span> = steps(device.block_erase()).chain([device.page_read()]).collect();
+        self.first(times.into_iter().rev().filter_map(|time| Some((time, suspending(&self.alone, time)?))))
     }
 
     /// A time for each request that cannot be served, as near to the same one as their ends allow.

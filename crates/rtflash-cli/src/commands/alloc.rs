@@ -14,6 +14,7 @@ use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
+use crate::output::is_quiet;
 use crate::pairs::Given;
 use crate::progress::Bar;
 use crate::render::alloc_text::AllocView;
@@ -112,8 +113,8 @@ impl SetCommand for AllocPlan {
             Guarantee::known(set, self.allocator.name(), self.analysis, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
-        let advice =
-            (alone && failed && !self.analysis.is_necessary()).then(|| advise(set, self.allocator, self.analysis));
+        let is_advised = alone && failed && !self.analysis.is_necessary() && !is_quiet();
+        let advice = is_advised.then(|| advise(set, self.allocator, self.analysis));
         waiting.iter().for_each(|bar| bar.finish());
         let status = Status::of(outcome.is_schedulable());
         let view = AllocView {

@@ -11,14 +11,14 @@ use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
-use rtflash_plan::{Options, PlanError};
+use rtflash_plan::{Options, Plan, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
 use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, needs_certificates, no_faults, unserved, worst_waits};
+use super::exec_options::{disobeys, exec_options, no_faults, unserved, without_effect, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -282,7 +282,7 @@ impl ExecPlan {
             return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = needs_certificates(promises(analysis), options) {
+        if let Some(complaint) = without_effect(promises(analysis), set.device(), options) {
             return SetAnswer::wrong(&complaint);
         }
         if let Some(complaint) = worst_waits(|| !is_independent(set, allocation), predicted, options) {
@@ -320,7 +320,11 @@ impl ExecPlan {
             ..asked.ended(analysis, prediction, *stopped).with(set, plan, findings, report)
         };
         let judged = stopped.and_then(|at| self.wanted.judged_until(at));
-        let notes = unserved(&answer.jobs).into_iter().chain(suspends_nothing(set, allocation)).chain(judged).collect();
+        let notes = unserved(&answer.jobs, plan, stopped.unwrap_or(options.duration))
+            .into_iter()
+            .chain(suspends_nothing(set, allocation))
+            .chain(judged)
+            .collect();
         let answer = ExecAnswer { notes, ..answer };
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
@@ -354,7 +358,7 @@ impl ExecPlan {
         let executed = if let Some(file) = &mut checkpoint {
             execute_kept(self.memory, set, allocation, analysis, options, file, watch)
         } else {
-            let mut keep = |plan: &rtflash_plan::Plan, record: &_| keeper.keep(plan, record);
+            let mut keep = |plan: &Plan, record: &_| keeper.keep(plan, record);
             let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
             execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
         };

@@ -1,7 +1,7 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_model::{Reliance, TaskSet};
-use rtflash_plan::{Arbitration, Options, Phases, Placed, Policy, Waits};
+use rtflash_model::{Device, Instant, Reliance, TaskSet};
+use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Plan, Policy, Promise, Times, Waits};
 use rtflash_wire::{JobsLine, Settings};
 
 use super::policies;
@@ -56,12 +56,23 @@ pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
     })
 }
 
-/// The fault of an option that only certificates give a meaning, for a run without them.
-pub fn needs_certificates(promises: bool, options: &Options) -> Option<String> {
+/// The fault of an option that changes nothing in a run with certificates, or in one without.
+pub fn without_effect(promises: bool, device: &Device, options: &Options) -> Option<String> {
     let Placed { backfill, waits, faults } = options.placed;
-    let asked = [("--waits worst", waits == Waits::Worst), ("--no-backfill", !backfill), ("--faults", faults > 0)];
-    let (option, _) = asked.into_iter().find(|&(_, asked)| asked && !promises)?;
-    Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"))
+    let with_certificates = [
+        ("--waits worst", waits == Waits::Worst),
+        ("--no-backfill", !backfill),
+        ("--faults", faults > 0),
+        ("--phases at-erases", options.phases == Phases::AtErases),
+    ];
+    if let Some((option, _)) = with_certificates.into_iter().find(|&(_, asked)| asked && !promises) {
+        return Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"));
+    }
+    if promises && options.dispatch == Dispatch::Parallel {
+        return Some("--dispatch parallel changes runs without certificates alone, which state their own".into());
+    }
+    (options.times != Times::Worst && device.has_single_times())
+        .then(|| "--times changes runs on a device with ranges alone, such as `page_read_min`".into())
 }
 
 /// The fault of stated failures on a device that states none.
@@ -83,17 +94,27 @@ pub fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &
 }
 
 /// The streams of jobs of which none completes though some wait.
-pub fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
+pub fn unserved(jobs: &[JobsLine<'_>], plan: &Plan, end: Instant) -> Option<String> {
     let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
     let waiting: u64 = idle().map(|line| line.pending).sum();
     let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
     (!streams.is_empty()).then(|| {
         let noun = if waiting == 1 { "request waits" } else { "requests wait" };
-        format!(
-            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
-            names(streams.into_iter(), NAMES)
-        )
+        let streams = names(streams.into_iter(), NAMES);
+        if has_server(plan) {
+            return format!("of the aperiodic requests of {streams} none completes within {end}: {waiting} {noun}");
+        }
+        format!("aperiodic requests of {streams} get nothing: {waiting} {noun}, and none completes")
     })
+}
+
+/// Whether certificates leave jobs that are not real-time a share; without them what is left is
+/// theirs.
+fn has_server(plan: &Plan) -> bool {
+    match plan.promise() {
+        Promise::Utilization => true,
+        Promise::Certified(by) => by.iter().any(|by| by.certificate.server_thousandths > 0),
+    }
 }
 
 /// Streams that are named.

@@ -27,6 +27,17 @@ pub struct SsdConfig {
 /// Bytes of a file, at most: what is larger is no configuration.
 const MAX_FILE: usize = 1 << 20;
 
+/// The text behind blank lines and comments: MQSim reads over them in front of the declaration, where
+/// XML forbids them.
+fn behind_comments(whole: &str) -> &str {
+    const BLANK: fn(char) -> bool = |c| c.is_whitespace() || c == '\u{feff}';
+    let mut text = whole.trim_start_matches(BLANK);
+    while let Some((_, behind)) = text.strip_prefix("<!--").and_then(|comment| comment.split_once("-->")) {
+        text = behind.trim_start_matches(BLANK);
+    }
+    text
+}
+
 /// Reads a configuration.
 ///
 /// A chip is a die, and a die of several planes works on one of them at a time: so it never does
@@ -40,8 +51,7 @@ const MAX_FILE: usize = 1 << 20;
 /// of the device or of its flash that MQSim does not have, because it can change what the device
 /// does.
 pub fn read_ssd_config(whole: &str) -> Result<SsdConfig, Diagnostics> {
-    // MQSim reads over blank lines in front of the declaration, which XML forbids.
-    let text = whole.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let text = behind_comments(whole);
     let mut reader = ConfigReader { faults: Vec::new(), text, skipped: whole.len() - text.len() };
     if text.len() > MAX_FILE {
         reader.refuse(0..0, format!("a file of {} bytes", text.len()), "a configuration of MQSim");

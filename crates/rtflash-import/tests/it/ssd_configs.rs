@@ -24,9 +24,12 @@ fn a_device_is_the_worst_of_what_is_configured() {
         assert!(notes.contains(word), "{word}: {notes}");
     }
     assert!(!notes.contains("cache of data") && !notes.contains("suspended"), "{notes}");
-    // MQSim reads over blank lines in front of the declaration, and cuts decimals of a rate.
-    let spaced = format!("\u{feff}\n \r\n{CONFIG}");
-    assert_eq!(read_ssd_config(&spaced).unwrap().device, device);
+    // MQSim reads over blank lines and comments in front of the declaration, and cuts decimals of a rate.
+    for before in ["\u{feff}\n \r\n", "\n<!-- one -->\n<!-- <?xml two -->  "] {
+        assert_eq!(read_ssd_config(&format!("{before}{CONFIG}")).unwrap().device, device);
+    }
+    assert!(read_ssd_config(&format!("<!-- open {CONFIG}")).is_err());
+    assert_eq!(read_ssd_config(&format!("{}{CONFIG}", "<!---->".repeat(100_000))).unwrap().device, device);
     for rate in ["333.0", "333.000000", "333.9"] {
         let decimal = CONFIG.replace("Rate>333<", &format!("Rate>{rate}<"));
         assert_eq!(read_ssd_config(&decimal).unwrap().device, device, "{rate}");
