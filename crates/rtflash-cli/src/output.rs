@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::CommandFailure;
 use crate::args::Color;
-use crate::whole::WholeFile;
+use crate::whole::{self, WholeFile};
 
 /// Whether answers are left out.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -153,6 +153,15 @@ pub fn complaints_in_colour() -> bool {
         anstream::ColorChoice::Auto => io::stderr().is_terminal(),
         anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => true,
     }
+}
+
+/// Writes a file with this content; it is there once it is whole.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn save(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
+    let failure = |error| CommandFailure::io(&format!("cannot write {}", path.display()), &error);
+    whole::write(path, content).map_err(failure)
 }
 
 /// A folder to write into; it is made where it is not there.

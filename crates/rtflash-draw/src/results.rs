@@ -40,14 +40,10 @@ impl NamedFigure {
     /// Where it cannot be drawn.
     #[cfg(feature = "pdf")]
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, FigureError> {
-        let name = |extension: &str| format!("{}.{extension}", self.name);
-        Ok(vec![
-            (name("svg"), self.figure.svg().into_bytes()),
-            (name("png"), self.figure.png()?),
-            (name("pdf"), self.figure.pdf()?),
-            (name("dat"), self.figure.table().into_bytes()),
-            (name("tex"), self.figure.pgfplots().into_bytes()),
-        ])
+        let mut files = self.text_files();
+        let pictures = [("png", self.figure.png()?), ("pdf", self.figure.pdf()?)];
+        files.splice(1..1, pictures.map(|(extension, bytes)| (format!("{}.{extension}", self.name), bytes)));
+        Ok(files)
     }
 }
 

@@ -14,6 +14,7 @@ mod jobs;
 mod memory;
 mod options;
 mod plan;
+mod policies;
 mod release_pattern;
 mod release_times;
 mod requests;
@@ -39,6 +40,7 @@ pub use plan::{
     NoImage, Owner, Period, Plan, PlanError, PlannedChange, Promise, Releases, SharedPages, Source, StepSpans, Timing,
     ZoneRing, behind_a_page, ring_of,
 };
+pub use policies::Policy;
 pub use release_pattern::{
     ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,
 };

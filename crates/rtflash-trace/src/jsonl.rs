@@ -14,12 +14,9 @@ use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 use rtflash_plan::{JobId, Plan, SourceId};
 
 use super::any_record::Record;
-use super::record::{NONE, Step};
-use fields::name_of;
+use super::record::NONE;
 
 pub use reader::{MAX_LINE, TraceError, TraceReader};
-
-const STEPS: [(&str, Step); 3] = [("read", Step::Read), ("program", Step::Program), ("copyback", Step::Copyback)];
 
 /// Writes records as JSON Lines.
 ///
@@ -207,7 +204,7 @@ impl JsonLine {
             }
             Record::Padding(of) => {
                 self.begins("silent", of.start).until(of.end).job(names, of.job).place(of.cluster, of.chip);
-                self.word("step", name_of(&STEPS, of.step))
+                self.word("step", of.step.name())
             }
             Record::Trimmed(of) => {
                 self.begins("trimmed", of.at).field("cluster", of.cluster).field("lpn", of.lpn);

@@ -185,6 +185,20 @@ pub enum Step {
     Copyback,
 }
 
+impl Step {
+    /// Every step.
+    pub const ALL: [Step; 3] = [Step::Read, Step::Program, Step::Copyback];
+
+    /// The step as a trace writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Read => "read",
+            Step::Program => "program",
+            Step::Copyback => "copyback",
+        }
+    }
+}
+
 /// Time passes over [start, end) as if a pass copied a page: with worst victims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Padding {

@@ -307,6 +307,14 @@ pub struct GcAnswer<'a> {
     pub period_ns: Nanoseconds,
 }
 
+/// Why an algorithm cannot tell, if it cannot.
+pub(crate) fn undecided(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::CannotTell(limit) => Some(Limit::to_string(limit)),
+        _ => None,
+    }
+}
+
 impl<'a> AllocAnswer<'a> {
     /// The answer for an outcome.
     pub fn new(
@@ -347,10 +355,7 @@ impl<'a> AllocAnswer<'a> {
             advice: None,
             read_utilization,
             write_utilization,
-            reason: match outcome {
-                Outcome::CannotTell(limit) => Some(Limit::to_string(limit)),
-                _ => None,
-            },
+            reason: undecided(outcome),
             meta: meta.map(Cow::Borrowed),
         }
     }

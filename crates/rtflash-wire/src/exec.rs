@@ -1,6 +1,7 @@
 //! What `exec`, and `check` of a trace, print as JSON.
 
 mod run;
+mod tables;
 
 use std::borrow::Cow;
 
@@ -10,10 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{Nanoseconds, RawMeta, Text, meta};
 use crate::verdicts::Verdicts;
 
-pub use run::traced;
-
 /// What `rtflash exec --format json` prints for one task set, on one line.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ExecAnswer<'a> {
     /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
     pub verdict: Option<Text<'static>>,
@@ -71,7 +70,7 @@ pub struct ExecAnswer<'a> {
 }
 
 /// How a run was made; for a trace, as far as it tells.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// How long, in simulated time.
     pub duration_ns: u64,
@@ -211,7 +210,7 @@ pub struct NotTaken {
 }
 
 /// Operations that were begun.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct OperationCounts {
     /// Pages read, GC included.
     pub reads: u64,

@@ -7,7 +7,7 @@ use crate::parts::Text;
 
 /// What `rtflash export … --format json` prints: one line. The same is in `export.json` beside the
 /// files, from which `check` knows what was asked for.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ExportAnswer<'a> {
     /// What for: `mqsim`, `fio`, `femu`, `nvme` or `firmware`.
     pub to: Text<'a>,

@@ -6,7 +6,9 @@ use rtflash_model::{Instant, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::{quantity, separated};
 use crate::parts::Text;
+use crate::table::{AnswerTable, Cell, Tone};
 
 /// What `rtflash host run --format json` prints for each scheduler, a line each.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -131,5 +133,47 @@ impl<'a> HostAnswer<'a> {
             }
         };
         HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }
+    }
+}
+
+impl HostAnswer<'_> {
+    /// The latencies and bandwidths of the jobs.
+    pub fn table(&self) -> AnswerTable {
+        let headings = ["job", ">I/Os", ">mean", ">p50", ">p99", ">p99.9", ">p99.99", ">max", ">MB/s", ">IOPS"];
+        let mut table = AnswerTable::new(["+scheduler"].into_iter().chain(headings));
+        table.rows.extend(self.jobs.iter().map(|job| {
+            let head = [Cell::text(&*self.scheduler), Cell::name(&job.name), Cell::separated(job.completed)];
+            let tail = [job.bytes_per_s as f64 / 1e6, job.iops].map(|number| Cell::quantity(Some(number)));
+            head.into_iter().chain(job.times().map(Cell::exact)).chain(tail).collect()
+        }));
+        table
+    }
+
+    /// What bounds suppose, as it was seen.
+    pub fn assumptions_table(&self) -> AnswerTable {
+        let mut table = AnswerTable::new(["+scheduler", "assumption", "seen", ">first broken at"]);
+        table.rows.extend(self.assumptions.iter().map(|seen| {
+            let held = match seen.holds {
+                Some(true) => Cell::text("holds").toned(Tone::Good),
+                Some(false) => Cell::text("broken").toned(Tone::Bad),
+                None => Cell::text("not observed").toned(Tone::Open),
+            };
+            vec![Cell::text(&*self.scheduler), Cell::text(&*seen.name), held, Cell::exact(seen.broken_at_ns)]
+        }));
+        table
+    }
+
+    /// The lengths of queues, in a sentence.
+    pub fn lengths(&self) -> String {
+        let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
+        let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
+        format!("requests at the scheduler: {waiting}; in the device: {inside}")
+    }
+}
+
+impl HostJob<'_> {
+    /// The mean latency, its percentiles, and the longest.
+    pub fn times(&self) -> [Option<u64>; 6] {
+        [self.mean_ns, self.p50_ns, self.p99_ns, self.p999_ns, self.p9999_ns, self.max_ns]
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{RawMeta, Text, meta};
 
 /// What `rtflash import … --format json` prints: one line.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer<'a> {
     /// What was read: `mcap`, `mqsim`, `fio`, `blkparse` or `msr`.
     pub from: Text<'a>,

@@ -26,6 +26,7 @@ mod check;
 mod data;
 mod envelope;
 mod exec;
+mod experiment;
 mod explain;
 mod export;
 mod grounds;
@@ -44,6 +45,7 @@ mod scheme;
 mod serve;
 mod size;
 mod soak;
+mod table;
 mod unplaced;
 mod verdicts;
 
@@ -59,9 +61,9 @@ pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};
 pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};
 pub use exec::{
-    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine,
-    WorstLine, traced,
+    ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
 };
+pub use experiment::{bandwidth_table, contenders_table, gains};
 pub use explain::{
     AssumptionText, CheckedAllocation, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms,
     Unexplained, UnitCosts,
@@ -85,5 +87,6 @@ pub use size::{
     RequestAnswer, SizeAnswer, TaskAnswer, WearAnswer,
 };
 pub use soak::{BrokenLine, SoakAnswer};
+pub use table::{AnswerTable, Cell, Column, Tone};
 pub use unplaced::UnplacedAnswer;
 pub use verdicts::{TestVerdict, Verdict, VerdictLine, VerdictWord, Verdicts};

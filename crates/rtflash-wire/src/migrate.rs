@@ -12,7 +12,7 @@ use crate::parts::{Text, chip_numbers, task_name, task_names};
 use crate::verdicts::{Verdict, Verdicts};
 
 /// What `rtflash migrate --format json` prints, on one line. It can be read as an allocation.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MigrateAnswer<'a> {
     /// Whether a way was found. False is no proof that there is none.
     pub found: bool,
@@ -189,12 +189,10 @@ impl<'a> MigrateAnswer<'a> {
             verdicts: Verdicts::of(set, analysis, &Verdict::YES),
             analysis: analysis.name().into(),
             left_out: migration.left_out.as_ref().map(|of| LeftOutAnswer::new(old, of)),
-            unserved: None,
             within_ns: migration.within().map(Span::as_ns),
             stages: migration.stages.iter().map(|stage| MovingStage::new(set, stage)).collect(),
-            accepted_by: None,
-            missing: Vec::new(),
             clusters: RunningCluster::all(set, &migration.running),
+            ..MigrateAnswer::default()
         }
     }
 }

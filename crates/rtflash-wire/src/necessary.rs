@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{Text, task_name};
 
 /// A proof that no allocation meets every deadline (docs/analysis.md, Section 12), in an answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ImpossibleAnswer<'a> {
     /// Why: `data`, more is declared than the device has logical pages; `request`, one request
     /// takes longer than it has; `bus` or `chips`, the channels or chips would have to be busy for
@@ -68,24 +68,7 @@ pub struct ImpossibleAnswer<'a> {
 impl<'a> ImpossibleAnswer<'a> {
     /// The answer for a proof.
     pub fn new(set: &'a TaskSet, proof: &Impossible) -> ImpossibleAnswer<'a> {
-        let blank = ImpossibleAnswer {
-            reason: proof.name().into(),
-            load: None,
-            gc_load: None,
-            task: None,
-            request: None,
-            request_pages: None,
-            pages_on_one_chip: None,
-            if_full: None,
-            request_ns: None,
-            window_ns: None,
-            of: None,
-            interval_ns: None,
-            demand_ns: None,
-            available_ns: None,
-            data_pages: None,
-            logical_pages: None,
-        };
+        let blank = ImpossibleAnswer { reason: proof.name().into(), ..ImpossibleAnswer::default() };
         match *proof {
             Impossible::Data { data_pages, logical_pages } => {
                 ImpossibleAnswer { data_pages: Some(data_pages), logical_pages: Some(logical_pages), ..blank }

@@ -150,15 +150,7 @@ pub fn quantity(value: f64) -> String {
     if value < 100.0 {
         return if value == 0.0 { "0".into() } else { format!("{value:.2}") };
     }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    separated(format!("{value:.0}").parse().expect("digits"))
 }
 
 /// Years, or days where they are few.

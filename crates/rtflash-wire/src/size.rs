@@ -1,8 +1,9 @@
 //! What `rtflash size --format json` prints.
 
+mod tables;
+
 use std::borrow::Cow;
 
-use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::sizing::{
     AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
     SizingLimit, Wear,
@@ -13,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::alloc::FrontPointAnswer;
+use crate::alloc::{FrontPointAnswer, undecided};
 use crate::data::DataAnswer;
 use crate::guarantee::Guarantee;
 use crate::necessary::{ImpossibleAnswer, proof};
@@ -106,7 +107,7 @@ impl FrontAnswer {
 }
 
 /// Why there is no limit.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Reason")]
 #[serde(rename_all = "kebab-case")]
 pub enum NoLimit {
@@ -354,10 +355,7 @@ impl<'a> SizeAnswer<'a> {
             unplaced: UnplacedAnswer::of(set, &sizing.outcome),
             impossible: proof(set, analysis, &sizing.outcome).map(|proof| ImpossibleAnswer::new(set, &proof)),
             data: DataAnswer::of_outcome(set, &sizing.outcome),
-            reason: match &sizing.outcome {
-                Outcome::CannotTell(limit) => Some(limit.to_string()),
-                _ => None,
-            },
+            reason: undecided(&sizing.outcome),
             meta: meta.map(Cow::Borrowed),
         }
     }

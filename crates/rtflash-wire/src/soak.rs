@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::parts::Text;
 
 /// What `rtflash soak --format json` prints.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SoakAnswer {
     /// The seed that repeats the search.
     pub seed: u64,

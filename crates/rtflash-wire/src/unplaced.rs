@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{Text, task_name, task_names};
 
 /// The task that could not be placed, in an answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UnplacedAnswer<'a> {
     /// Its name.
     pub task: Text<'a>,
@@ -97,23 +97,7 @@ impl<'a> UnplacedAnswer<'a> {
             cluster: unplaced.cluster,
             chips: unplaced.chips,
             with: task_names(set, &unplaced.others),
-            interval_ns: None,
-            demand_ns: None,
-            excess_ns: None,
-            data_pages: None,
-            needed_pages: None,
-            logical_pages: None,
-            data_bytes: None,
-            needed_bytes: None,
-            logical_bytes: None,
-            request: None,
-            request_pages: None,
-            request_ns: None,
-            blocking_ns: None,
-            period_ns: None,
-            window_ns: None,
-            needed_blocks: None,
-            blocks: None,
+            ..UnplacedAnswer::default()
         };
         match unplaced.reason {
             Reason::Load { .. } => blank,

@@ -15,7 +15,7 @@ use crate::parts::Text;
 use crate::reasons::{alone, data_sentence, failure_reason, impossible_reason, load_above_one};
 
 /// The two verdicts, in every answer about a set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
     /// What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
     /// or `thesis-evaluated` was asked for.
@@ -42,7 +42,7 @@ pub struct TestVerdict {
 }
 
 /// A verdict and its reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The verdict.
     pub verdict: VerdictWord,
@@ -52,7 +52,7 @@ pub struct Verdict {
 }
 
 /// A verdict in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum VerdictWord {
     /// Schedulable, or guaranteed with the clusters of the answer.
     #[serde(rename = "yes")]
@@ -67,6 +67,7 @@ pub enum VerdictWord {
     #[serde(rename = "cannot tell")]
     CannotTell,
     /// Nothing was asked.
+    #[default]
     #[serde(rename = "not asked")]
     NotAsked,
 }

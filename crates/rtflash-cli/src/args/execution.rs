@@ -3,95 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rtflash_plan::{
+    Aging, Arbitration, Dispatch, Pattern, Phases, Policy, Recurrence, Service, Ties, Times, Victims, Waits,
+};
 
+use super::names::policy;
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
-
-/// How chips are kept busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DispatchArg {
-    /// One operation, or one step of garbage collection on all chips, at a time in a cluster, as
-    /// Theorem 1 supposes
-    Serial,
-    /// Every chip takes the earliest-deadline operation that waits for it
-    Parallel,
-}
-
-/// How jobs that are not real-time are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ServerArg {
-    /// By Total Bandwidth Servers
-    Tbs,
-    /// When nothing real-time is pending
-    Background,
-}
-
-/// How many pages garbage collection copies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum VictimsArg {
-    /// Those that are valid
-    Actual,
-    /// The bound ceil(lambda P) on every chip
-    Worst,
-}
-
-/// What the device has been through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AgingArg {
-    /// Full, valid pages spread evenly over all blocks
-    Worst,
-    /// Full, valid pages anywhere
-    Random,
-    /// Written once
-    Fresh,
-}
-
-/// Which pages tasks read and write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PatternArg {
-    /// Any page of the task's part, alike
-    Uniform,
-    /// One after another
-    Sequential,
-    /// Eight of ten in the first fifth
-    HotCold,
-    /// Those on the cluster's first chip
-    OneChip,
-    /// Writes go to the fullest block, so that victims stay full; reads as with one-chip
-    Fullest,
-}
-
-/// What a page waits for its bus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WaitsArg {
-    /// Until the transfers before it are over
-    Actual,
-    /// As long as all other chips of the channel may take: for clusters that hold whatever their
-    /// neighbours do
-    Worst,
-}
-
-/// How long operations take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TimesArg {
-    /// As long as they may
-    Worst,
-    /// As short as they may (also `early`)
-    #[value(alias = "early")]
-    Best,
-    /// Each anything in between (also `range`)
-    #[value(alias = "range")]
-    Random,
-}
 
 /// When the first requests are released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhasesArg {
-    /// At 0.
-    Periodic,
-    /// Where possible just behind the beginning of an erase.
-    AtErases,
-    /// Drawn below the period.
-    Random,
+    /// As a policy says.
+    Policy(Phases),
     /// As a file says.
     File(PathBuf),
 }
@@ -100,42 +23,8 @@ impl std::str::FromStr for PhasesArg {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<PhasesArg, Self::Err> {
-        Ok(match text {
-            "periodic" => PhasesArg::Periodic,
-            "at-erases" => PhasesArg::AtErases,
-            "random" => PhasesArg::Random,
-            file => PhasesArg::File(file.into()),
-        })
+        Ok(Phases::from_name(text).map_or_else(|| PhasesArg::File(text.into()), PhasesArg::Policy))
     }
-}
-
-/// How long after each other requests come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ArrivalsArg {
-    /// A period
-    Periodic,
-    /// A period, and every other time up to another one, drawn
-    Sporadic,
-}
-
-/// Which of the chips that wait for a bus gets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ArbitrationArg {
-    /// The one that has waited longest
-    Fifo,
-    /// The first one behind the chip that had the bus last, round the channel
-    RoundRobin,
-}
-
-/// Who goes first among equals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TiesArg {
-    /// Reads, writes, garbage collection, jobs; the first task; the lowest chip
-    Lowest,
-    /// The other way round
-    Highest,
-    /// In an order that is drawn
-    Random,
 }
 
 /// Options of `exec`.
@@ -161,26 +50,26 @@ pub struct ExecArgs {
     #[arg(long, default_value = "10s", value_name = "TIME")]
     pub duration: String,
     /// How jobs that are not real-time are served
-    #[arg(long, value_enum, default_value_t = ServerArg::Tbs)]
-    pub server: ServerArg,
+    #[arg(long, default_value = "tbs", value_parser = policy::<Service>())]
+    pub server: Service,
     /// How chips are kept busy
-    #[arg(long, value_enum, default_value_t = DispatchArg::Serial)]
-    pub dispatch: DispatchArg,
+    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>())]
+    pub dispatch: Dispatch,
     /// How many pages a pass of garbage collection copies
-    #[arg(long, value_enum, default_value_t = VictimsArg::Actual)]
-    pub victims: VictimsArg,
+    #[arg(long, default_value = "actual", value_parser = policy::<Victims>())]
+    pub victims: Victims,
     /// What the device has been through before the run
-    #[arg(long, value_enum, default_value_t = AgingArg::Worst)]
-    pub aging: AgingArg,
+    #[arg(long, default_value = "worst", value_parser = policy::<Aging>())]
+    pub aging: Aging,
     /// Which pages of its own part a task reads and writes
-    #[arg(long, value_enum, default_value_t = PatternArg::Uniform)]
-    pub pattern: PatternArg,
+    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>())]
+    pub pattern: Pattern,
     /// What a page waits for its bus (with certificates, as --analysis sound gives them)
-    #[arg(long, value_enum, default_value_t = WaitsArg::Actual)]
-    pub waits: WaitsArg,
+    #[arg(long, default_value = "actual", value_parser = policy::<Waits>())]
+    pub waits: Waits,
     /// How long operations take where the device states ranges, such as "40us..50us"
-    #[arg(long, value_enum, default_value_t = TimesArg::Worst)]
-    pub times: TimesArg,
+    #[arg(long, default_value = "worst", value_parser = policy::<Times>())]
+    pub times: Times,
     /// When the first requests are released: `periodic` at 0; `at-erases` likewise, and with
     /// certificates all requests where possible just behind the beginning of an erase; `random` at
     /// times below the period, drawn; or as a file says: `{"camera": {"read": "3ms", "write":
@@ -193,8 +82,8 @@ pub struct ExecArgs {
     #[arg(long, value_name = "FILE|{…}")]
     pub releases: Option<String>,
     /// How long after each other requests come
-    #[arg(long, value_enum, default_value_t = ArrivalsArg::Periodic)]
-    pub arrivals: ArrivalsArg,
+    #[arg(long, default_value = "periodic", value_parser = policy::<Recurrence>())]
+    pub arrivals: Recurrence,
     /// Hold requests that the file of --phases releases earlier than a period after the one before,
     /// and cut those with more pages than declared
     #[arg(long)]
@@ -204,12 +93,12 @@ pub struct ExecArgs {
     #[arg(long = "trim", value_name = "TASK=PAGES/EVERY")]
     pub trims: Vec<String>,
     /// Which of the chips that wait for a bus gets it
-    #[arg(long, value_enum, default_value_t = ArbitrationArg::Fifo)]
-    pub arbitration: ArbitrationArg,
+    #[arg(long, default_value = "fifo", value_parser = policy::<Arbitration>())]
+    pub arbitration: Arbitration,
     /// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the
     /// same instant
-    #[arg(long, value_enum, default_value_t = TiesArg::Lowest)]
-    pub ties: TiesArg,
+    #[arg(long, default_value = "lowest", value_parser = policy::<Ties>())]
+    pub ties: Ties,
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,

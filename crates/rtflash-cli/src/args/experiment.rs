@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
+use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
-use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
-use super::names::{analyses, analyses_and_necessary, contenders};
+use super::names::{analyses, analyses_and_necessary, contenders, policy};
 use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
@@ -158,17 +158,17 @@ pub struct ExperimentArgs {
     #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO")]
     pub gap: String,
     /// For bandwidth: how chips are kept busy
-    #[arg(long, value_enum, default_value_t = DispatchArg::Serial)]
-    pub dispatch: DispatchArg,
+    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>())]
+    pub dispatch: Dispatch,
     /// For bandwidth: how many pages a pass of garbage collection copies
-    #[arg(long, value_enum, default_value_t = VictimsArg::Actual)]
-    pub victims: VictimsArg,
+    #[arg(long, default_value = "actual", value_parser = policy::<Victims>())]
+    pub victims: Victims,
     /// For bandwidth: what the device has been through before each run
-    #[arg(long, value_enum, default_value_t = AgingArg::Worst)]
-    pub aging: AgingArg,
+    #[arg(long, default_value = "worst", value_parser = policy::<Aging>())]
+    pub aging: Aging,
     /// For bandwidth: which pages of its own part a task reads and writes
-    #[arg(long, value_enum, default_value_t = PatternArg::Uniform)]
-    pub pattern: PatternArg,
+    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>())]
+    pub pattern: Pattern,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,

@@ -23,20 +23,18 @@ use rtflash_alloc::allocator::usual;
 use rtflash_analysis::Analysis;
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
+use rtflash_plan::Dispatch;
 
 #[cfg(feature = "exchange")]
 pub use admit::{AdmitArgs, MigrateArgs};
-pub use execution::{
-    AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg, SoakArgs,
-    SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
-};
+pub use execution::{ExecArgs, PhasesArg, SoakArgs, SoakWorld};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
 pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, MqsimGcArg, NvmeKindArg, ReplayArgs};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 #[cfg(feature = "exchange")]
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
-use names::{algorithms, analyses, analyses_and_necessary};
+use names::{algorithms, analyses, analyses_and_necessary, policy, reliances};
 
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 pub use numbers::{ExplainArgs, SizeArgs};
@@ -175,7 +173,7 @@ pub enum Commands {
     #[command(after_help = "Example:\n  rtflash schema task-set > task-set.json")]
     Schema {
         /// Which one
-        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
+        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.split(' ')))]
         name: String,
     },
     #[cfg(feature = "full")]
@@ -190,7 +188,7 @@ pub enum Commands {
     #[command(after_help = "Examples:\n  rtflash man alloc > rtflash-alloc.1\n  rtflash man --out man1")]
     Man {
         /// Which command
-        #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
+        #[arg(value_parser = PossibleValuesParser::new(COMMANDS.split(' ')))]
         name: Option<String>,
         /// Write a page for each command into this folder instead: rtflash.1, rtflash-alloc.1, …
         #[arg(long, value_name = "DIR", conflicts_with = "name")]
@@ -296,31 +294,8 @@ pub struct RelyOnArg {
     /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the
     /// tasks of its neighbours on the channel move; or, moreover, a bus that serves first come,
     /// first served, and reads and transfers that are never shorter than the device says
-    #[arg(long, value_enum, default_value_t = RelyOn::Neighbours)]
-    pub rely_on: RelyOn,
-}
-
-impl RelyOnArg {
-    /// What is granted.
-    pub fn granted(self) -> Reliance {
-        match self.rely_on {
-            RelyOn::Nothing => Reliance::Nothing,
-            RelyOn::Neighbours => Reliance::Neighbours,
-            RelyOn::Queue => Reliance::Queue,
-        }
-    }
-}
-
-/// What a promise may rely on, as the user says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RelyOn {
-    /// Every cluster holds whatever the others do
-    Nothing,
-    /// The clusters on its channels move no more than their tasks
-    Neighbours,
-    /// And the bus is first come, first served, transfers take exactly as long as stated, and reads
-    /// sense for that long, or for less than a transfer shorter
-    Queue,
+    #[arg(id = "rely_on", long = "rely-on", value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
+    pub granted: Reliance,
 }
 
 /// `--spread`.
@@ -381,8 +356,8 @@ pub struct CheckArgs {
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy
-    #[arg(long, value_enum, requires = "trace", default_value_t = DispatchArg::Serial)]
-    pub dispatch: DispatchArg,
+    #[arg(long, requires = "trace", default_value = "serial", value_parser = policy::<Dispatch>())]
+    pub dispatch: Dispatch,
     /// With a trace: when the run ended [default: the last instant in the trace]
     #[arg(long, requires = "trace", value_name = "TIME")]
     pub duration: Option<String>,

@@ -1,9 +1,11 @@
 //! Names of algorithms, analyses, commands and answers, and of shapes.
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_analysis::{NECESSARY, analyses_and_baselines};
+use rtflash_model::Reliance;
+use rtflash_plan::Policy;
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -14,65 +16,38 @@ pub enum ShapeArg {
     Rectangles,
 }
 
-/// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 33] = [
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "admit",
-    "migrate",
-    "exec",
-    "serve",
-    "soak",
-    "gen",
-    "experiment",
-    "merge",
-    "host",
-    "host-order",
-    "host-run",
-    "host-bound",
-    "host-tune",
-    "export",
-    "export-mqsim",
-    "export-fio",
-    "export-femu",
-    "export-nvme",
-    "export-firmware",
-    "import",
-    "import-mcap",
-    "import-mqsim",
-    "import-fio",
-    "import-blkparse",
-    "import-msr",
-    "profile",
-    "schema",
-    "completions",
-    "man",
-];
+/// The commands that have a manual page of their own, with blanks between them.
+pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve soak gen experiment merge host host-order host-run \
+    host-bound host-tune export export-mqsim export-fio export-femu export-nvme export-firmware import \
+    import-mcap import-mqsim import-fio import-blkparse import-msr profile schema completions man";
 
-/// What there are schemas of.
-pub const SCHEMAS: [&str; 19] = [
-    "task-set",
-    "allocation",
-    "alloc",
-    "check",
-    "explain",
-    "size",
-    "admit",
-    "migrate",
-    "exec",
-    "serve",
-    "soak",
-    "experiment",
-    "manifest",
-    "host-bound",
-    "host-run",
-    "host-tune",
-    "export",
-    "replay",
-    "import",
-];
+/// What there are schemas of, with blanks between them.
+pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
+    host-bound host-run host-tune export replay import";
+
+/// A policy of a run, each choice with what it does in a line.
+pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
+    let value = |of: &P| {
+        let value = PossibleValue::new(of.name()).help(of.summary());
+        of.other_name().map_or(value.clone(), |other| value.alias(other))
+    };
+    PossibleValuesParser::new(P::ALL.iter().map(value)).map(|name| P::from_name(&name).expect("a name of the list"))
+}
+
+/// What a promise may rely on.
+pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
+    let values = [
+        (Reliance::Nothing, "Every cluster holds whatever the others do"),
+        (Reliance::Neighbours, "The clusters on its channels move no more than their tasks"),
+        (
+            Reliance::Queue,
+            "And the bus is first come, first served, transfers take exactly as long as stated, and reads sense for \
+             that long, or for less than a transfer shorter",
+        ),
+    ];
+    PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.name()).help(help)))
+        .map(|name| Reliance::from_name(&name).expect("a name of the list"))
+}
 
 /// The algorithms, each with what it does in a line.
 pub(super) fn algorithms() -> PossibleValuesParser {

@@ -147,10 +147,7 @@ impl SetQuestion {
     /// Where there is no answer.
     pub fn answer(&self, set: &NamedSet, allocation: Option<&NamedText>) -> Result<SetAnswer, Unanswered> {
         let one = || self.one(set, allocation, true).map(plain).map_err(plainly);
-        match self.threads {
-            Some(count) => policies::threads(count)?.install(one),
-            None => one(),
-        }
+        policies::on_threads(self.threads, one)?
     }
 
     /// The answers to a stream of task sets, of which the first has this number, on all cores, with
@@ -188,10 +185,7 @@ impl SetQuestion {
             plain(answer)
         };
         let all = || (0..sets.len()).into_par_iter().map(answer).collect();
-        Ok(match self.threads {
-            Some(count) => policies::threads(count)?.install(all),
-            None => all(),
-        })
+        Ok(policies::on_threads(self.threads, all)?)
     }
 
     fn one(&self, set: &NamedSet, allocation: Option<&NamedText>, alone: bool) -> Result<SetAnswer, Unanswered> {

@@ -101,10 +101,7 @@ impl Study {
     ) -> Result<Vec<u8>, CommandFailure> {
         let blank = Progress::new(&self.plan, self.manifest.identity()?, shard);
         let mut shown = Shown { advance, stop };
-        let done = match self.threads {
-            Some(count) => policies::threads(count)?.install(|| run(&self.plan, blank, &mut shown)),
-            None => run(&self.plan, blank, &mut shown),
-        };
+        let done = policies::on_threads(self.threads, || run(&self.plan, blank, &mut shown))?;
         let kept = done.and_then(|progress| Ok(progress.to_kept()?));
         kept.map_err(|error| CommandFailure(format!("the experiment has no end: {error}")))
     }
@@ -143,9 +140,7 @@ fn results(plan: &Plan, manifest: &Manifest, kind: ExperimentKind, whole: &Progr
         vec![("manifest.json".to_owned(), manifest.text(None)?.into_bytes()), ("tallies.json".to_owned(), kept)];
     files.extend(texts(plan, tallies, &summary).into_iter().map(|(name, text)| (name, text.into_bytes())));
     for drawn in figures(plan, tallies) {
-        let file = |ending: &str, text: String| (format!("{}.{ending}", drawn.name), text.into_bytes());
-        let figure = &drawn.figure;
-        files.extend([file("svg", figure.svg()), file("dat", figure.table()), file("tex", figure.pgfplots())]);
+        files.extend(drawn.text_files());
     }
     let (status, warnings) = warnings(&summary);
     let warnings = anstream::adapter::strip_str(&warnings).to_string();

@@ -12,7 +12,7 @@ use rtflash_wire::{
 use super::{analysis_relying_on, export, typical_times};
 use crate::args::AdmitArgs;
 use crate::render::numbers::plain;
-use crate::render::{OnDevice, Render};
+use crate::render::{admit_text, rendered};
 use crate::status::Status;
 use crate::{CommandFailure, answer, output, source};
 
@@ -21,7 +21,7 @@ use crate::{CommandFailure, answer, output, source};
 /// # Errors
 /// Where files cannot be read, or what runs has no certificates.
 pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.allocation, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
@@ -51,8 +51,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
         }
     };
     let answer = AdmitAnswer { left_out, ..answered(set, running, analysis, test, gone_tasks) };
-    let view = OnDevice { answer: &answer, device: set.device() };
-    output::print(&view.render(args.format.format))?;
+    output::print(&rendered(args.format.format, &answer, || admit_text::text(&answer, set.device())))?;
     Ok(Status::of(Some(answer.admitted)))
 }
 

@@ -17,7 +17,6 @@ use crate::batch::{Batch, SetCommand};
 use crate::output::is_quiet;
 use crate::pairs::Given;
 use crate::progress::Bar;
-use crate::render::Render;
 use crate::render::alloc_text::AllocView;
 use crate::source::InputSource;
 use crate::status::Status;
@@ -43,7 +42,7 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets come from.
 pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis, granted)?;
     if args.reserve_server == ReserveArg::No && analysis.demand_test().is_none() {
         let name = analysis.name();

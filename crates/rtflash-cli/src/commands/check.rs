@@ -6,14 +6,16 @@ use rtflash_model::{Allocation, Certificate, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 
 use super::found::{gone_tasks, looked_for, uncertified};
+use super::verified::{Verified, verified};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{CheckArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::output;
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
-use crate::render::kind::{Verified, kind};
+use crate::render::check_text;
+use crate::render::kind::promises;
+use crate::render::rendered;
 use crate::status::Status;
 
 struct CheckPlan {
@@ -40,7 +42,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(Box::new(CheckPlan { analysis, format: args.format.format }))
 }
 
@@ -62,7 +64,7 @@ impl CheckPlan {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
         let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, text, name);
-        let text = verdict.render(self.format);
+        let text = rendered(self.format, &verdict, || check_text::text(&verdict));
         SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
 
@@ -70,7 +72,8 @@ impl CheckPlan {
     fn nothing(&self, file: &TaskSetFile, own: Verdict) -> SetAnswer {
         let status = Status::of(own.holds());
         let answer = CheckAnswer::nothing(&file.set, self.analysis, own, file.meta.as_deref());
-        SetAnswer { text: answer.render(self.format), status, ..SetAnswer::default() }
+        let text = rendered(self.format, &answer, || check_text::text(&answer));
+        SetAnswer { text, status, ..SetAnswer::default() }
     }
 }
 
@@ -83,11 +86,10 @@ pub fn checked<'f>(
     text: &str,
     name: &str,
 ) -> (CheckedAllocation<'f>, String) {
-    let kind = kind(analysis);
-    let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
+    let missing = if promises(analysis) { uncertified(&read) } else { Vec::new() };
     // The analysis completes a certificate that is missing; the verifier then judges it as given.
     let read = if missing.is_empty() { read } else { completed(&file.set, analysis, read) };
-    let Verified { mut answer, utilizations, intervals } = kind.verify(file, &read);
+    let Verified { mut answer, utilizations, intervals } = verified(file, analysis, &read);
     for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
         answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
     }

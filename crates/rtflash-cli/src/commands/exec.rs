@@ -7,17 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_analysis::Analysis;
+use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
-use rtflash_plan::{Options, Plan, PlanError, Promise};
+use rtflash_plan::{Options, Plan, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
-use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
+use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, no_faults, without_effect, worst_waits};
+use super::exec_options::{disobeys, exec_options, no_faults, unserved, without_effect, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -25,15 +26,15 @@ use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
 use super::found::{FoundAllocation, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
+use super::verified::accepts;
 use super::{allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
 use crate::render::exec_text::ExecView;
-use crate::render::kind::kind;
-use crate::render::numbers::names;
+use crate::render::kind::promises;
+use crate::render::rendered;
 use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
@@ -67,7 +68,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     let batch = Batch { format: args.format.format };
-    policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &command))
+    policies::on_threads(Some(args.jobs.into()), || batch.run_pairs(pairs, &command))?
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from
@@ -88,11 +89,11 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
             "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
         )));
     }
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(ExecPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
-        granted: args.rely_on.granted(),
+        granted: args.rely_on.granted,
         options,
         releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
         trims: args.trims.iter().map(|text| TrimOption::read(text)).collect::<Result<_, _>>()?,
@@ -126,7 +127,7 @@ pub fn of_certificates(
     analysis: &'static dyn Analysis,
     granted: Reliance,
 ) -> &'static dyn Analysis {
-    let others = allocation.is_certified() && !kind(analysis).promises();
+    let others = allocation.is_certified() && !promises(analysis);
     if others { analysis_relying_on("sound", granted).expect("there is one") } else { analysis }
 }
 
@@ -137,7 +138,7 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
         return None;
     }
     if given {
-        return kind(analysis).accepts(set, allocation);
+        return accepts(set, analysis, allocation);
     }
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
@@ -149,32 +150,6 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;
     Some(format!("the data of cluster {position} do not fit: {}", data_sentence(set.device(), &space)))
 }
-
-/// The streams of jobs of which none completes though some wait.
-fn unserved(jobs: &[JobsLine<'_>], plan: &Plan, end: Instant) -> Option<String> {
-    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
-    let waiting: u64 = idle().map(|line| line.pending).sum();
-    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
-    (!streams.is_empty()).then(|| {
-        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
-        let streams = names(streams.into_iter(), NAMES);
-        if has_server(plan) {
-            return format!("of the aperiodic requests of {streams} none completes within {end}: {waiting} {noun}");
-        }
-        format!("aperiodic requests of {streams} get nothing: {waiting} {noun}, and none completes")
-    })
-}
-
-/// Whether certificates leave jobs that are not real-time a share; without them what is left is theirs.
-fn has_server(plan: &Plan) -> bool {
-    match plan.promise() {
-        Promise::Utilization => true,
-        Promise::Certified(by) => by.iter().any(|by| by.certificate.server_thousandths > 0),
-    }
-}
-
-/// Streams that are named.
-const NAMES: usize = 4;
 
 /// What a run is asked for.
 struct AskedRun<'a> {
@@ -189,10 +164,15 @@ impl<'a> AskedRun<'a> {
     /// An answer without a run.
     fn blank(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecAnswer<'a> {
         let Prediction { predicted, verdicts } = prediction;
-        let settings = self.settings.clone();
         ExecAnswer {
+            verdicts,
+            reason: Some(reason),
+            algorithm: self.algorithm.map(Into::into),
+            analysis: analysis.name().into(),
+            predicted_schedulable: predicted,
+            settings: self.settings.clone(),
             meta: self.file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, verdicts, settings, reason)
+            ..ExecAnswer::default()
         }
     }
 
@@ -301,19 +281,18 @@ impl ExecPlan {
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
             return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
-        let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = without_effect(kind.promises(), set.device(), options) {
+        if let Some(complaint) = without_effect(promises(analysis), set.device(), options) {
             return SetAnswer::wrong(&complaint);
         }
-        if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
+        if let Some(complaint) = worst_waits(|| !is_independent(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
         }
         if let Some(complaint) = no_faults(set, options) {
             return SetAnswer::wrong(complaint);
         }
         // A run can keep every deadline, and yet lean on what the user does not grant.
-        let beyond = kind.beyond(set, allocation, self.granted);
+        let beyond = beyond(set, allocation, self.granted);
         let own = match &beyond {
             Some(reason) => Verdict::no(&**reason),
             None => Verdict::of_allocation(set, analysis, allocation, predicted),
@@ -332,7 +311,7 @@ impl ExecPlan {
             Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
-        let needed = kind.needed(set, allocation);
+        let needed = needed(set, allocation);
         let passes = executed.passes() && beyond.is_none();
         let answer = ExecAnswer {
             reason: too_full(set, allocation, analysis).or(beyond),
@@ -399,10 +378,11 @@ impl ExecPlan {
     /// An answer, after its report is written.
     fn reported(&self, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
         if let Some(path) = self.wanted.report()
-            && let Err(failure) = report::write(path, &report::exec(&view.answer, chart))
+            && let Err(failure) = report::write(path, &report::exec(&view.answer, view.page_size, chart))
         {
             return SetAnswer::wrong(&failure.0);
         }
-        SetAnswer { text: view.render(self.format), status, ..SetAnswer::default() }
+        let text = rendered(self.format, &view.answer, || view.text());
+        SetAnswer { text, status, ..SetAnswer::default() }
     }
 }

@@ -1,72 +1,47 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_model::{Device, Reliance, TaskSet};
-use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Service, Times, Waits};
-use rtflash_wire::Settings;
+use rtflash_model::{Device, Instant, Reliance, TaskSet};
+use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Plan, Policy, Promise, Times, Waits};
+use rtflash_wire::{JobsLine, Settings};
 
 use super::policies;
 use crate::CommandFailure;
-use crate::args::{self, ExecArgs};
+use crate::args::{ExecArgs, PhasesArg};
+use crate::render::numbers::names;
 
 /// The options of a run, and its settings.
 ///
 /// # Errors
 /// A duration that is none.
 pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
-    let (service, server) = match args.server {
-        args::ServerArg::Tbs => (Service::Tbs, "tbs"),
-        args::ServerArg::Background => (Service::Background, "background"),
+    let (phases, phases_name) = match &args.phases {
+        PhasesArg::Policy(phases) => (*phases, phases.name()),
+        PhasesArg::File(_) => (Phases::default(), "file"),
     };
-    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
-    let (victims, victims_name) = policies::victims(args.victims);
-    let (aging, aging_name) = policies::aging(args.aging);
-    let (pattern, pattern_name) = policies::pattern(args.pattern);
-    let duration = policies::duration(&args.duration)?;
-    let (waits, waits_name) = policies::waits(args.waits);
-    let (phases, phases_name) = policies::phases(&args.phases);
-    let (recurrence, arrivals_name) = policies::arrivals(args.arrivals);
-    let placed = Placed { backfill: !args.no_backfill, waits, faults: args.faults };
-    let (times, times_name) = policies::times(args.times);
-    let (arbitration, arbitration_name) = policies::arbitration(args.arbitration);
-    let (ties, ties_name) = policies::ties(args.ties);
     let options = Options {
-        duration,
-        dispatch,
-        service,
-        victims,
-        aging,
-        pattern,
-        times,
+        duration: policies::duration(&args.duration)?,
+        dispatch: args.dispatch,
+        service: args.server,
+        victims: args.victims,
+        aging: args.aging,
+        pattern: args.pattern,
+        times: args.times,
         phases,
-        recurrence,
+        recurrence: args.arrivals,
         releases: None,
         police: args.police,
         trims: Vec::new(),
-        arbitration,
-        ties,
+        arbitration: args.arbitration,
+        ties: args.ties,
         seed: args.seed,
-        placed,
+        placed: Placed { backfill: !args.no_backfill, waits: args.waits, faults: args.faults },
     };
+    let trims = || args.trims.iter().map(|text| text.clone().into()).collect();
     let settings = Settings {
-        duration_ns: duration.as_ns(),
-        stopped_before_ns: None,
-        dispatch: dispatch_name.into(),
-        server: Some(server.into()),
-        victims: Some(victims_name.into()),
-        aging: Some(aging_name.into()),
-        pattern: Some(pattern_name.into()),
-        times: Some(times_name.into()),
-        waits: Some(waits_name.into()),
         phases: Some(phases_name.into()),
         releases: args.releases.is_some().then_some(true),
-        arrivals: arrivals_name.map(Into::into),
-        police: args.police.then_some(true),
-        trims: (!args.trims.is_empty()).then(|| args.trims.iter().map(|text| text.clone().into()).collect()),
-        arbitration: arbitration_name.map(Into::into),
-        ties: ties_name.map(Into::into),
-        backfill: Some(placed.backfill),
-        faults: (args.faults > 0).then_some(args.faults),
-        seed: Some(args.seed),
+        trims: (!args.trims.is_empty()).then(trims),
+        ..Settings::of(&options)
     };
     Ok((options, settings))
 }
@@ -117,3 +92,30 @@ pub fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &
             .into()
     })
 }
+
+/// The streams of jobs of which none completes though some wait.
+pub fn unserved(jobs: &[JobsLine<'_>], plan: &Plan, end: Instant) -> Option<String> {
+    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
+    let waiting: u64 = idle().map(|line| line.pending).sum();
+    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
+    (!streams.is_empty()).then(|| {
+        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
+        let streams = names(streams.into_iter(), NAMES);
+        if has_server(plan) {
+            return format!("of the aperiodic requests of {streams} none completes within {end}: {waiting} {noun}");
+        }
+        format!("aperiodic requests of {streams} get nothing: {waiting} {noun}, and none completes")
+    })
+}
+
+/// Whether certificates leave jobs that are not real-time a share; without them what is left is
+/// theirs.
+fn has_server(plan: &Plan) -> bool {
+    match plan.promise() {
+        Promise::Utilization => true,
+        Promise::Certified(by) => by.iter().any(|by| by.certificate.server_thousandths > 0),
+    }
+}
+
+/// Streams that are named.
+const NAMES: usize = 4;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rtflash_draw::{Gantt, Perfetto, page::Picture};
 use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
-use rtflash_plan::Plan;
+use rtflash_plan::{Plan, Policy};
 use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
-use crate::args::{DispatchArg, ExecArgs};
+use crate::args::ExecArgs;
 use crate::whole::{self, WholeFile};
 use crate::{CommandFailure, report};
 
@@ -58,9 +58,9 @@ fn judge(args: &ExecArgs) -> Vec<String> {
         add("--algorithm", algorithm.clone());
     }
     add("--analysis", args.analysis.analysis.clone());
-    add("--rely-on", args.rely_on.granted().name().to_owned());
-    if args.dispatch == DispatchArg::Parallel {
-        add("--dispatch", "parallel".to_owned());
+    add("--rely-on", args.rely_on.granted.name().to_owned());
+    if let Some(dispatch) = args.dispatch.stated() {
+        add("--dispatch", dispatch.to_owned());
     }
     add("--trace", trace.display().to_string());
     words

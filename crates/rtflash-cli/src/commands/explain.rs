@@ -13,7 +13,6 @@ use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
-use crate::render::Render;
 use crate::render::alloc_text::OutcomeText;
 use crate::render::explain::ExplainView;
 use crate::status::Status;
@@ -36,7 +35,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     Ok(Box::new(ExplainPlan { allocator, analysis, granted, format: args.format.format }))

@@ -22,9 +22,10 @@ use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
 };
+use crate::render::rendered;
 use crate::source;
 use crate::status::Status;
-use crate::{CommandFailure, answer, output, whole};
+use crate::{CommandFailure, answer, output};
 
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
@@ -70,7 +71,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         ExportCommand::Femu { set, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             let (text, notes) = femu::device_line(file.set.device()).map_err(refused)?;
-            print("femu", &(text + "\n"), notes, format.format)
+            print(&text_answer("femu", text + "\n", notes), format.format)
         }
         ExportCommand::Nvme { set, allocation, by, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
@@ -78,16 +79,15 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
                 Ok((found, _)) => found,
                 Err(status) => return Ok(status),
             };
-            let kind = match by {
-                NvmeKindArg::Sets => NvmeKind::Sets,
-                NvmeKindArg::Fdp => NvmeKind::Fdp,
-            };
-            print("nvme", &nvme::script(&file.set, &found, kind), Vec::new(), format.format)
+            let kind = if *by == NvmeKindArg::Sets { NvmeKind::Sets } else { NvmeKind::Fdp };
+            print(&text_answer("nvme", nvme::script(&file.set, &found, kind), Vec::new()), format.format)
         }
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
-                Ok(found) => export_firmware::write(&file.set, &found, out, *late, !no_backfill, format.format),
+            match certified(allocation.as_deref(), analysis, rely_on.granted, &file.set)? {
+                Ok(found) => {
+                    print(&export_firmware::write(&file.set, &found, out, *late, !no_backfill)?, format.format)
+                }
                 Err(status) => Ok(status),
             }
         }
@@ -126,7 +126,7 @@ fn allocation_of(
     set: &TaskSet,
     args: &ExportAllocationArgs,
 ) -> Result<Result<(Allocation, bool), Status>, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     let given = args.allocation.as_deref().map(source::read).transpose()?;
     let is_given = given.is_some();
@@ -162,22 +162,21 @@ fn write(
     replay: &ReplayArgs,
 ) -> Result<Status, CommandFailure> {
     let folder = &replay.out;
-    let failure =
-        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     output::folder(folder)?;
     // What came of an earlier export is not of this one. Where there was none, nothing is ours.
     let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
     for old in old {
         match std::fs::remove_file(folder.join(old)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failure(&folder.join(old), &error));
+                let path = folder.join(old);
+                return Err(CommandFailure::io(&format!("cannot write {}", path.display()), &error));
             }
             _ => {}
         }
     }
     for file in &exported.files {
         let path = folder.join(&file.name);
-        whole::write(&path, file.text.as_bytes()).map_err(|error| failure(&path, &error))?;
+        output::save(&path, file.text.as_bytes())?;
     }
     let exported_stream = |(position, stream): (usize, &RequestStream)| ExportedStream {
         name: stream.file_name(position).into(),
@@ -196,7 +195,7 @@ fn write(
         streams: streams.iter().enumerate().map(exported_stream).collect(),
     };
     let path = folder.join(MANIFEST);
-    whole::write(&path, pretty(&answer).as_bytes()).map_err(|error| failure(&path, &error))?;
+    output::save(&path, pretty(&answer).as_bytes())?;
     output::print(&match replay.format.format {
         Format::Json => line(&answer),
         Format::Text => {
@@ -209,21 +208,21 @@ fn write(
     Ok(Status::Yes)
 }
 
-/// A text that is the whole export, its notes beside it.
-fn print(to: &'static str, text: &str, notes: Vec<String>, format: Format) -> Result<Status, CommandFailure> {
-    match format {
-        Format::Text => {
-            if !notes.is_empty() && !output::is_quiet() {
-                output::complain(&format!("- {}\n", notes.join("\n- ")));
-            }
-            output::print(text)?;
-        }
-        Format::Json => {
-            let notes = notes.into_iter().map(Cow::Owned).collect();
-            let text = Some(Cow::Borrowed(text));
-            let (files, streams) = (Vec::new(), Vec::new());
-            output::print(&line(&ExportAnswer { to: to.into(), files, text, notes, page_bytes: None, streams }))?;
-        }
+/// A text that is the export, or says how to use its files, with its notes next to it.
+fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, CommandFailure> {
+    if format == Format::Text && !answer.notes.is_empty() && !output::is_quiet() {
+        output::complain(&format!("- {}\n", answer.notes.join("\n- ")));
     }
+    output::print(&rendered(format, answer, || answer.text.as_deref().unwrap_or("").to_owned()))?;
     Ok(Status::Yes)
+}
+
+/// The answer of an export that is a text, with its notes.
+fn text_answer(to: &'static str, text: String, notes: Vec<String>) -> ExportAnswer<'static> {
+    ExportAnswer {
+        to: to.into(),
+        text: Some(text.into()),
+        notes: notes.into_iter().map(Cow::Owned).collect(),
+        ..ExportAnswer::default()
+    }
 }

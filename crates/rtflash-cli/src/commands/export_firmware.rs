@@ -1,18 +1,15 @@
 //! `rtflash export firmware`: certificates as `rtflash-ftl` loads them.
 
-use std::borrow::Cow;
 use std::mem::size_of;
 use std::path::Path;
 
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
 use rtflash_model::{Allocation, Span, TaskSet};
-use rtflash_wire::{ExportAnswer, line};
+use rtflash_wire::ExportAnswer;
 
 use super::{analysis, typical_times};
-use crate::args::Format;
-use crate::status::Status;
-use crate::{CommandFailure, output, whole};
+use crate::{CommandFailure, output};
 
 /// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
 /// `backfill` as in [`rtflash_plan::Plan::image`].
@@ -26,16 +23,14 @@ pub fn write(
     out: &Path,
     late: u32,
     backfill: bool,
-    format: Format,
-) -> Result<Status, CommandFailure> {
+) -> Result<ExportAnswer<'static>, CommandFailure> {
     typical_times::warn(set.device());
     let failure = |why: &dyn std::fmt::Display| CommandFailure(format!("this cannot be exported: {why}"));
     let plan = rtflash_run::plan(set, allocation, analysis("sound")?).map_err(|why| failure(&why))?;
     let bytes = plan.image(backfill).map_err(|why| failure(&why))?;
     let image = Image::read(&bytes).map_err(|why| failure(&why))?;
     let geometry = Geometry::of(&image, late).ok_or_else(|| failure(&"its memory is more than can be counted"))?;
-    whole::write(out, &bytes)
-        .map_err(|error| CommandFailure::io(&format!("cannot write {}", out.display()), &error))?;
+    output::save(out, &bytes)?;
     let mut notes = vec![format!(
         "{} bytes, identity {:08x}: {} clusters, {} sources of requests",
         bytes.len(),
@@ -49,26 +44,14 @@ pub fn write(
     if !set.jobs().is_empty() {
         notes.push(jobs(&image));
     }
-    let text = rust(&geometry, late);
-    match format {
-        Format::Text => {
-            if !output::is_quiet() {
-                output::complain(&format!("- {}\n", notes.join("\n- ")));
-            }
-            output::print(&text)?;
-        }
-        Format::Json => {
-            output::print(&line(&ExportAnswer {
-                to: "firmware".into(),
-                files: vec![out.display().to_string().into()],
-                text: Some(Cow::Owned(text)),
-                notes: notes.into_iter().map(Cow::Owned).collect(),
-                page_bytes: Some(image.device().page_bytes.into()),
-                streams: Vec::new(),
-            }))?;
-        }
-    }
-    Ok(Status::Yes)
+    Ok(ExportAnswer {
+        to: "firmware".into(),
+        files: vec![out.display().to_string().into()],
+        text: Some(rust(&geometry, late).into()),
+        notes: notes.into_iter().map(Into::into).collect(),
+        page_bytes: Some(image.device().page_bytes.into()),
+        streams: Vec::new(),
+    })
 }
 
 /// How long it takes at most until requests are served after a loss of power.

@@ -10,7 +10,7 @@ use super::allocate;
 use crate::answer::SetAnswer;
 use crate::output;
 use crate::pairs::{Given, read_given};
-use crate::render::kind::kind;
+use crate::render::kind::promises;
 
 /// An allocation to be run, or why there is none.
 pub enum FoundAllocation {
@@ -95,7 +95,7 @@ fn given_one(
 ) -> FoundAllocation {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
-        if !kind(analysis).promises() {
+        if !promises(analysis) {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return FoundAllocation::Wrong(format!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for \

@@ -10,7 +10,7 @@ use rtflash_model::generate::{
 };
 use rtflash_model::{Device, MetaJson, read_device, write_task_set};
 
-use super::analysis;
+use super::{analysis, policies};
 use crate::CommandFailure;
 use crate::answer::Unanswered;
 use crate::args::{GenArgs, SetArgs};
@@ -40,14 +40,7 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
         Some(path) => Output::file(path)
             .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))?,
     };
-    let status = match args.jobs {
-        None => plan.write(&mut output)?,
-        Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
-            let pool = pool.map_err(|error| CommandFailure(format!("--jobs {threads}: {error}")))?;
-            plan.write_in(&pool, &mut output)?
-        }
-    };
+    let status = policies::on_threads(args.jobs.map(usize::from), || plan.write(&mut output))??;
     // A file with some of the sets would look like one with all.
     if status == Status::Yes {
         output.finish().map_err(|error| CommandFailure::io("cannot write", &error))?;
@@ -61,18 +54,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let analysis = analysis(&args.analysis.analysis)?;
     let generator = generator(&args.sets)?;
     let asked = utilizations(args.util.as_deref(), None, generator, &args.sets)?;
-    let spec = SetSpec {
-        device,
-        tasks: args.sets.tasks,
-        generator,
-        page_costs: analysis.page_costs(&device),
-        writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
-        accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
-        deadlines: deadlines(args.sets.deadline.as_deref())?,
-        periods: periods(&args.sets)?,
-        pages: pages(args.sets.pages.as_deref())?,
-        seed: args.sets.seed,
-    };
+    let spec = set_spec(&args.sets, device, generator, analysis)?;
     let options = SetOptions::new(spec).map_err(impossible)?;
     some_sets(&args.sets)?;
     let points = options.mean_utilization().map_or(asked, |mean| vec![mean]);
@@ -88,6 +70,27 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         return Err(failure.into());
     }
     Ok(GeneratePlan { points, sets: args.sets.sets, options, analysis })
+}
+
+/// Which sets are drawn, as the options say it, with page costs of this analysis.
+pub fn set_spec(
+    args: &SetArgs,
+    device: Device,
+    generator: Generator,
+    analysis: &dyn Analysis,
+) -> Result<SetSpec, CommandFailure> {
+    Ok(SetSpec {
+        device,
+        tasks: args.tasks,
+        generator,
+        page_costs: analysis.page_costs(&device),
+        writes: writes(args.write_heavy, args.write_share.as_deref())?,
+        accesses: args.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
+        deadlines: deadlines(args.deadline.as_deref())?,
+        periods: periods(args)?,
+        pages: pages(args.pages.as_deref())?,
+        seed: args.seed,
+    })
 }
 
 /// Sets that cannot be drawn: which options say so.
@@ -145,7 +148,7 @@ pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
 }
 
 /// How reads and writes share, from the two options of which at most one is given.
-pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, CommandFailure> {
+fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, CommandFailure> {
     Ok(match (heavy, share) {
         (None, None) => Writes::Drawn,
         (Some(tasks), _) => Writes::Heavy(tasks),
@@ -156,13 +159,13 @@ pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Command
 }
 
 /// When requests are due, if that is not the end of their period.
-pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFailure> {
+fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFailure> {
     text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--deadline {text}: {error} were expected"))))
         .transpose()
 }
 
 /// The periods that requests start from.
-pub fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
+fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
     let parse = |text: &str| {
         text.parse::<PeriodRange>().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")))
     };
@@ -172,7 +175,7 @@ pub fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
 }
 
 /// How many pages requests have, if that is bounded.
-pub fn pages(text: Option<&str>) -> Result<Option<PageRange>, CommandFailure> {
+fn pages(text: Option<&str>) -> Result<Option<PageRange>, CommandFailure> {
     text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--pages {text}: {error} were expected"))))
         .transpose()
 }
@@ -206,29 +209,14 @@ pub fn device(text: &str, from: DeviceFrom) -> Result<Device, Unanswered> {
 }
 
 impl GeneratePlan {
-    fn write_in(&self, pool: &rayon::ThreadPool, output: &mut Output) -> Result<Status, CommandFailure> {
-        self.write_chunks(output, |range| pool.install(|| self.draw(range)))
-    }
-
     fn write(&self, output: &mut Output) -> Result<Status, CommandFailure> {
-        self.write_chunks(output, |range| self.draw(range))
-    }
-
-    fn draw(&self, range: std::ops::Range<u64>) -> Vec<Result<String, Exhausted>> {
-        range.into_par_iter().map(|number| self.line(number)).collect()
-    }
-
-    fn write_chunks(
-        &self,
-        output: &mut Output,
-        draw: impl Fn(std::ops::Range<u64>) -> Vec<Result<String, Exhausted>>,
-    ) -> Result<Status, CommandFailure> {
         let failure = |error: std::io::Error| CommandFailure::io("cannot write", &error);
         let total = self.total();
         let mut start = 0;
         while start < total {
             let end = total.min(start + CHUNK);
-            for line in draw(start..end) {
+            let lines: Vec<_> = (start..end).into_par_iter().map(|number| self.line(number)).collect();
+            for line in lines {
                 let listening = match line {
                     Ok(line) => output.write(&line).map_err(failure)?,
                     Err(exhausted) => {

@@ -7,6 +7,7 @@ use rtflash_host::bound::{Assumptions, BoundAssumption};
 use rtflash_host::order::{self, OrderError, read_script};
 use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched};
 use rtflash_model::Diagnostics;
+use rtflash_wire::Answer;
 
 use super::host_bound;
 use super::host_figures::{self, Ran};
@@ -16,8 +17,7 @@ use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
-use crate::render::Render;
-use crate::render::host::{CSV, csv};
+use crate::render::host::{CSV, csv, text};
 use crate::report;
 use crate::status::Status;
 use crate::whole::WholeFile;
@@ -65,9 +65,9 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
             answers.push('\n');
         }
         answers += &match args.format {
-            HostFormat::Json => answer.json(),
+            HostFormat::Json => answer.line(),
             HostFormat::Csv => format!("{}{}", if answers.is_empty() { CSV } else { "" }, csv(&answer)),
-            HostFormat::Text => answer.text(),
+            HostFormat::Text => text(&answer),
         };
         // Only figures and reports need it any longer.
         if args.figures.is_some() || report.is_some() {

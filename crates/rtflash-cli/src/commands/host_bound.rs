@@ -7,7 +7,8 @@ use super::host_input::Input;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{Format, HostBoundArgs};
-use crate::render::Render;
+use crate::render::host_bound::text;
+use crate::render::rendered;
 use crate::status::Status;
 
 /// Carries the command out.
@@ -30,7 +31,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
         }
-        answers += &answer.render(args.format.format);
+        answers += &rendered(args.format.format, &answer, || text(&answer));
     }
     Ok(SetAnswer { text: answers, status, ..SetAnswer::default() })
 }

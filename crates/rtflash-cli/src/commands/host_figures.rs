@@ -11,7 +11,7 @@ use rtflash_host::run::{JobReport, Latencies, QueueLengths};
 use rtflash_model::Span;
 use rtflash_wire::HostAnswer;
 
-use crate::{CommandFailure, output, whole};
+use crate::{CommandFailure, output};
 
 /// A run by a scheduler.
 pub struct Ran {
@@ -46,60 +46,38 @@ const FAR_APART: f64 = 50.0;
 /// # Errors
 /// Where one cannot be written.
 pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
-    let failure =
-        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     output::folder(folder)?;
-    let keep = |name: &str, svg: &str, csv: &str| -> Result<(), CommandFailure> {
+    for HostFigure { name, svg, csv, .. } in figures(runs) {
         for (ending, content) in [("svg", svg), ("csv", csv)] {
-            let path = folder.join(format!("{name}.{ending}"));
-            whole::write(&path, content.as_bytes()).map_err(|error| failure(&path, &error))?;
+            output::save(&folder.join(format!("{name}.{ending}")), content.as_bytes())?;
         }
-        Ok(())
-    };
-    for drawn in figures(runs) {
-        keep(&drawn.name, &drawn.svg(), &drawn.csv())?;
     }
     Ok(())
 }
 
 /// The figures of runs of one scenario, for a report.
 pub fn pictures(runs: &[Ran]) -> Vec<Picture> {
-    figures(runs).iter().map(HostFigure::picture).collect()
+    figures(runs).into_iter().map(|figure| figure.picture).collect()
 }
 
 /// A figure of runs.
 struct HostFigure {
     /// The name of its files, up to the dot.
     name: String,
-    drawing: HostDrawing,
-}
-
-enum HostDrawing {
-    /// Curves, and their numbers.
-    Curves(Figure, String),
-    Bars(Bars),
+    svg: String,
+    /// Its numbers.
+    csv: String,
+    /// The figure for a page.
+    picture: Picture,
 }
 
 impl HostFigure {
-    fn svg(&self) -> String {
-        match &self.drawing {
-            HostDrawing::Curves(figure, _) => figure.svg(),
-            HostDrawing::Bars(bars) => bars.svg(),
-        }
+    fn of_curves(name: String, figure: &Figure, csv: String) -> HostFigure {
+        HostFigure { svg: figure.svg(), csv, picture: Picture::figure(&name, figure), name }
     }
 
-    fn csv(&self) -> String {
-        match &self.drawing {
-            HostDrawing::Curves(_, csv) => csv.clone(),
-            HostDrawing::Bars(bars) => bars.csv(),
-        }
-    }
-
-    fn picture(&self) -> Picture {
-        match &self.drawing {
-            HostDrawing::Curves(figure, _) => Picture::figure(&self.name, figure),
-            HostDrawing::Bars(bars) => Picture::bars(&self.name, bars),
-        }
+    fn of_bars(name: String, bars: &Bars) -> HostFigure {
+        HostFigure { svg: bars.svg(), csv: bars.csv(), picture: Picture::bars(&name, bars), name }
     }
 }
 
@@ -111,12 +89,11 @@ fn figures(runs: &[Ran]) -> Vec<HostFigure> {
         let latencies: Vec<(&str, &Latencies)> =
             runs.iter().filter_map(|run| Some((run.scheduler, &run.jobs.get(at)?.latencies))).collect();
         if let Some((figure, csv)) = distribution(&job.name, &latencies) {
-            all.push(HostFigure { name: format!("ccdf-{name}"), drawing: HostDrawing::Curves(figure, csv) });
+            all.push(HostFigure::of_curves(format!("ccdf-{name}"), &figure, csv));
         }
-        let bars = HostDrawing::Bars(percentiles(&job.name, &latencies));
-        all.push(HostFigure { name: format!("latency-{name}"), drawing: bars });
+        all.push(HostFigure::of_bars(format!("latency-{name}"), &percentiles(&job.name, &latencies)));
     }
-    all.push(HostFigure { name: "bandwidth".into(), drawing: HostDrawing::Bars(bandwidths(runs)) });
+    all.push(HostFigure::of_bars("bandwidth".into(), &bandwidths(runs)));
     all
 }
 

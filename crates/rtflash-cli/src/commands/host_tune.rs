@@ -10,9 +10,10 @@ use rtflash_wire::TuneAnswer;
 use super::host_input::Input;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::HostTuneArgs;
-use crate::render::Render;
+use crate::render::host_tune::text;
+use crate::render::rendered;
 use crate::status::Status;
-use crate::{CommandFailure, output, whole};
+use crate::{CommandFailure, output};
 
 /// Carries the command out.
 pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
@@ -34,7 +35,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         draw(folder, &tuning)?;
     }
     let answer = TuneAnswer::new(&scenario, args.objective, &tuning);
-    let text = answer.render(args.format.format);
+    let text = rendered(args.format.format, &answer, || text(&answer));
     // Without a choice it is open whether a setting that was as wanted in some run is so.
     let is_open = answer.chosen.is_none() && !answer.rivals.is_empty();
     let status = Status::of((!is_open).then_some(answer.chosen.is_some()));
@@ -44,8 +45,6 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
 /// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler
 /// and size of pieces.
 fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
-    let failure =
-        |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     output::folder(folder)?;
     let tail = |of: &Measured| {
         let worst = of.all.tails.iter().copied().max().flatten();
@@ -71,7 +70,7 @@ fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
         };
         for (ending, content) in [("svg", figure.svg()), ("csv", csv(tuning))] {
             let path = folder.join(format!("{}.{ending}", if ending == "csv" { "tradeoff" } else { name }));
-            whole::write(&path, content.as_bytes()).map_err(|error| failure(&path, &error))?;
+            output::save(&path, content.as_bytes())?;
         }
     }
     Ok(())

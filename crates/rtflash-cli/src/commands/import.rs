@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use super::generate::{DeviceFrom, device};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
 use crate::render::numbers::{count, volume};
+use crate::render::table::table;
 use crate::source::{self, InputSource};
 use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
@@ -215,22 +216,16 @@ fn of_one_device(
 }
 
 fn show_curve(text: &mut String, curve: &[CurvePoint], page_size: u32) {
-    let _ = writeln!(
-        text,
-        "most that comes in any window; pages are those of {page_size} bytes that requests touch\n\
-         {:>14}{:>14}{:>14}{:>14}{:>14}{:>14}{:>14}",
-        "window", "pages read", "written", "both", "bytes read", "written", "both"
+    let row = |point: &CurvePoint| {
+        let pages = [point.read_pages, point.write_pages, point.pages].map(|pages| pages.to_string());
+        let bytes = [point.read_bytes, point.write_bytes, point.bytes].map(|bytes| volume(bytes as f64));
+        [point.window.to_string()].into_iter().chain(pages).chain(bytes).collect()
+    };
+    let headings = [">window", ">pages read", ">written", ">both", ">bytes read", ">written", ">both"];
+    *text += &format!(
+        "most that comes in any window; pages are those of {page_size} bytes that requests touch\n{}",
+        table(&headings, curve.iter().map(row))
     );
-    for point in curve {
-        let _ = write!(text, "{:>14}", point.window.to_string());
-        for pages in [point.read_pages, point.write_pages, point.pages] {
-            let _ = write!(text, "{pages:>14}");
-        }
-        for bytes in [point.read_bytes, point.write_bytes, point.bytes] {
-            let _ = write!(text, "{:>14}", volume(bytes as f64));
-        }
-        text.push('\n');
-    }
 }
 
 fn mqsim(file: &Path, format: Format) -> Result<Status, CommandFailure> {
@@ -289,15 +284,7 @@ fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
         passed_over: lines.passed_over,
         refused: lines.refused,
         first_refused: lines.first_refused.iter().map(refused).collect(),
-        extent: None,
-        warnings: Vec::new(),
-        without_data: None,
-        recorder: None,
-        topics: None,
-        curve: None,
-        not_kept: None,
-        device: None,
-        task_set: None,
+        ..ImportAnswer::default()
     }
 }
 

@@ -11,7 +11,7 @@ use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export, typical_times};
 use crate::args::MigrateArgs;
-use crate::render::{OnDevice, Render};
+use crate::render::{migrate_text, rendered};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
@@ -20,7 +20,7 @@ use crate::{CommandFailure, output, source};
 /// # Errors
 /// Where files cannot be read, have no certificates, or are not of the same tasks.
 pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
-    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
@@ -64,8 +64,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
     };
-    let view = OnDevice { answer: &answer, device: set.device() };
-    output::print(&view.render(args.format.format))?;
+    output::print(&rendered(args.format.format, &answer, || migrate_text::text(&answer, set.device())))?;
     Ok(status)
 }
 
@@ -97,16 +96,11 @@ fn not_found<'a>(
     let of =
         |&(at, refusal): &(ClusterId, StageRefusal)| MissingCluster::new(set, at, &new.clusters[at.index()], refusal);
     MigrateAnswer {
-        found: false,
         verdicts: Verdicts::of(set, analysis, &Verdict::cannot_tell("no way was found")),
         analysis: analysis.name().into(),
-        left_out: None,
-        unserved: None,
-        within_ns: None,
-        stages: Vec::new(),
         missing: missing.iter().map(of).collect(),
-        accepted_by: None,
         clusters: RunningCluster::all(set, old),
+        ..MigrateAnswer::default()
     }
 }
 

@@ -47,6 +47,7 @@ mod soak_watch;
 pub mod trace;
 mod trims;
 mod typical_times;
+mod verified;
 
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
 use rtflash_alloc::rectangles::in_rectangles;

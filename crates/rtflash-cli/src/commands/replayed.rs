@@ -1,15 +1,15 @@
 //! `rtflash check --mqsim` and `--fio`: what came of an export, beside the deadlines.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use rtflash_export::ReplayedStream;
-use rtflash_model::{Request, TaskSet};
+use rtflash_model::{Request, TaskSet, format_ns};
 use rtflash_wire::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
 
 use super::export::{MANIFEST, read_one};
 use crate::args::{CheckArgs, Format};
+use crate::render::table::table;
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
@@ -74,7 +74,7 @@ fn judged<'a>(
         |request: &Request| request.pages() == exported.pages && request.period().as_ns() == exported.period_ns;
     let Some(request) = request.filter(is_same) else {
         let (task, operation) = (&exported.task, &exported.operation);
-        let period = rtflash_model::format_ns(exported.period_ns);
+        let period = format_ns(exported.period_ns);
         return Err(format!(
             "the task set has no {operation} of {} pages every {period} of `{task}`: another was exported",
             exported.pages
@@ -112,28 +112,25 @@ fn text_of(answer: &ReplayAnswer<'_>) -> String {
         }
         None => "cannot tell: the results are too coarse",
     };
-    let mut text = format!("{verdict} ({})\n\n", answer.from);
-    let _ =
-        writeln!(text, "{:<24}{:<7}{:>10}{:>10}{:>14}{:>14}", "task", "", "requests", "served", "longest", "deadline");
-    for line in &answer.streams {
-        let longest = line.longest_ns.map_or("-".into(), rtflash_model::format_ns);
+    let row = |line: &ReplayLine<'_>| {
         let mark = match line.in_time {
             Some(true) => String::new(),
-            Some(false) => "  late".into(),
+            Some(false) => "late".into(),
             None if line.lagged => {
-                format!("  lagged: it lasted {}", line.lasted_ns.map_or_else(String::new, rtflash_model::format_ns))
+                format!("lagged: it lasted {}", line.lasted_ns.map_or_else(String::new, format_ns))
             }
-            None => "  cannot tell".into(),
+            None => "cannot tell".into(),
         };
-        let name = crate::diagnose::visible(&line.task, 22);
-        let _ = writeln!(
-            text,
-            "{name:<24}{:<7}{:>10}{:>10}{longest:>14}{:>14}{mark}",
-            line.operation,
-            line.requests,
-            line.served,
-            rtflash_model::format_ns(line.deadline_ns)
-        );
-    }
-    text
+        vec![
+            crate::diagnose::visible(&line.task, 22),
+            line.operation.to_string(),
+            line.requests.to_string(),
+            line.served.to_string(),
+            line.longest_ns.map_or("-".into(), format_ns),
+            format_ns(line.deadline_ns),
+            mark,
+        ]
+    };
+    let headings = ["task", "", ">requests", ">served", ">longest", ">deadline", ""];
+    format!("{verdict} ({})\n\n{}", answer.from, table(&headings, answer.streams.iter().map(row)))
 }

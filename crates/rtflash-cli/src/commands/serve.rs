@@ -13,7 +13,7 @@ use super::certified::certified;
 use super::{export, policies, typical_times};
 use crate::args::ServeArgs;
 use crate::render::numbers::{bytes, plain, time};
-use crate::render::{OnDevice, Render};
+use crate::render::{rendered, serve_text};
 use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, output};
@@ -29,7 +29,7 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
     typical_times::warn(set.device());
-    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted(), set)? {
+    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted, set)? {
         Ok(allocation) => allocation,
         Err(status) => return Ok(status),
     };
@@ -62,8 +62,7 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
              --slow {slower} lets everything take longer"
         )));
     }
-    let view = OnDevice { answer: &answer, device: set.device() };
-    output::print(&view.render(args.format.format))?;
+    output::print(&rendered(args.format.format, &answer, || serve_text::text(&answer, set.device())))?;
     // The server ended by a signal as it should; the process must not end by it once more.
     std::mem::forget(hold);
     Ok(if served.overloaded { Status::CannotTell } else { Status::of(Some(answer.passes)) })

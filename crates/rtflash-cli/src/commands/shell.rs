@@ -81,7 +81,7 @@ fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, CommandFa
     };
     output::folder(folder)?;
     write("rtflash.1", &whole(command)?)?;
-    for name in COMMANDS {
+    for name in COMMANDS.split(' ') {
         write(&format!("rtflash-{name}.1"), &of_command(command, name)?)?;
     }
     Ok(Status::Yes)

@@ -7,14 +7,16 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
 use rtflash_analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
-use rtflash_wire::Guarantee;
+use rtflash_wire::{FrontAnswer, Guarantee, SizeAnswer};
 
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;
 use crate::args::{Format, SizeArgs};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::Given;
-use crate::render::Render;
+use crate::render::alloc_text::OutcomeText;
+use crate::render::kind::words;
+use crate::render::rendered;
 use crate::render::size_text::SizeView;
 use crate::source::InputSource;
 use crate::status::Status;
@@ -40,7 +42,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
 
 /// The command with its options, apart from where task sets come from.
 pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     let (spread, format) = (args.spread.spread, args.format.format);
@@ -58,13 +60,22 @@ impl SetCommand for SizePlan {
             true => Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted),
             false => Guarantee::known(&file.set, allocator.name(), analysis, &sizing.outcome),
         };
-        let front = over.map(|axes| (axes, front(&file.set, allocator, analysis, axes)));
-        let view = SizeView { file, allocator, analysis, guarantee, sizing: &sizing, front, alone };
+        let (set, algorithm) = (&file.set, allocator.name());
+        let front = over.map(|axes| FrontAnswer::new(axes, &front(set, allocator, analysis, axes)));
+        let answer = SizeAnswer::new(set, algorithm, analysis, &sizing, &guarantee, file.meta.as_deref());
+        let view = SizeView {
+            answer: SizeAnswer { front, ..answer },
+            verdict: OutcomeText::new(set, algorithm, analysis, &sizing.outcome, &guarantee),
+            words: words(analysis),
+            device: set.device(),
+            is_refused: analysis.refuses(set).is_some(),
+            alone,
+        };
         if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
             return SetAnswer::wrong(&complaint);
         }
         SetAnswer {
-            text: view.render(format),
+            text: rendered(format, &view.answer, || view.text()),
             status: Status::of(sizing.outcome.is_schedulable()),
             ..SetAnswer::default()
         }
@@ -88,7 +99,8 @@ impl ReportOfOne {
         if self.written.swap(true, Ordering::Relaxed) {
             return Err("--report takes one task set, and this is another one".into());
         }
-        report::write(&self.path, &report::size(&view.answer(), &view.verdict())).map_err(|failure| failure.0)
+        report::write(&self.path, &report::size(&view.answer, view.device, &view.verdict()))
+            .map_err(|failure| failure.0)
     }
 }
 

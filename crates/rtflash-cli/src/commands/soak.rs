@@ -1,20 +1,18 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_plan::{
-    Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
-    write_release_pattern,
-};
+use rtflash_plan::{Policy, write_release_pattern};
 use rtflash_run::soak::{Broken, Case, Search, World, soak};
 use rtflash_wire::{BrokenLine, SoakAnswer};
 use serde_json::value::RawValue;
 
+use super::policies;
+use super::soak_answer::text;
 use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{SoakArgs, SoakWorld};
-use crate::render::Render;
-use crate::render::kind::kind;
+use crate::render::rendered;
 use crate::status::Status;
 use crate::whole::SignalHold;
 
@@ -33,10 +31,7 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
     };
     let watch = BarWatch::new(args.runs, signals);
     let searched = || soak(Search { seed: args.seed, world }, args.runs, &watch);
-    let soaked = match args.jobs {
-        Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
-        None => searched(),
-    };
+    let soaked = policies::on_threads(args.jobs.map(usize::from), searched)?;
     watch.bar.finish();
     let answer = SoakAnswer {
         seed: args.seed,
@@ -47,7 +42,8 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
         broken: soaked.broken.iter().map(broken_line).collect(),
     };
     let status = Status::of(Some(answer.broken.is_empty()));
-    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
+    let text = rendered(args.format.format, &answer, || text(&answer));
+    Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
 fn broken_line(broken: &Broken) -> BrokenLine {
@@ -73,38 +69,31 @@ fn command(case: &Case) -> String {
         format_ns(options.duration.as_ns()),
         options.seed
     );
-    let mut add = |differs: bool, option: &str| {
-        if differs {
-            command += option;
-        }
+    let mut add = |option: &str, value: Option<&str>| {
+        value.into_iter().for_each(|value| command += &format!(" --{option} {value}"));
     };
-    if let Some(rely_on) = kind(case.analysis).rely_on() {
-        add(true, &format!(" --rely-on {}", rely_on.name()));
+    add("rely-on", case.analysis.demand_test().map(|test| test.rely_on.name()));
+    add("dispatch", options.dispatch.stated());
+    add("server", options.service.stated());
+    add("victims", options.victims.stated());
+    add("aging", options.aging.stated());
+    add("pattern", options.pattern.stated());
+    add("times", options.times.stated());
+    add("waits", options.placed.waits.stated());
+    add("phases", options.phases.stated());
+    add("arbitration", options.arbitration.stated());
+    add("ties", options.ties.stated());
+    add("arrivals", options.recurrence.stated());
+    if !options.placed.backfill {
+        command += " --no-backfill";
     }
-    add(options.dispatch == Dispatch::Parallel, " --dispatch parallel");
-    add(options.service == Service::Background, " --server background");
-    add(options.victims == Victims::Worst, " --victims worst");
-    add(options.aging == Aging::Random, " --aging random");
-    add(options.aging == Aging::Fresh, " --aging fresh");
-    add(options.pattern == Pattern::Sequential, " --pattern sequential");
-    add(options.pattern == Pattern::HotCold, " --pattern hot-cold");
-    add(options.pattern == Pattern::OneChip, " --pattern one-chip");
-    add(options.pattern == Pattern::Fullest, " --pattern fullest");
-    add(options.times == Times::Best, " --times best");
-    add(options.times == Times::Random, " --times random");
-    add(options.placed.waits == Waits::Worst, " --waits worst");
-    add(options.phases == Phases::AtErases, " --phases at-erases");
-    add(options.phases == Phases::Random, " --phases random");
-    add(options.arbitration == Arbitration::RoundRobin, " --arbitration round-robin");
-    add(options.ties == Ties::Highest, " --ties highest");
-    add(options.ties == Ties::Random, " --ties random");
-    add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
-    add(!options.placed.backfill, " --no-backfill");
-    add(options.placed.faults > 0, &format!(" --faults {}", options.placed.faults));
+    if options.placed.faults > 0 {
+        command += &format!(" --faults {}", options.placed.faults);
+    }
     if let Some(releases) = &options.releases {
         let stated = write_release_pattern(releases, &case.set);
         // A shell's quotes end at each of these.
-        add(true, &format!(" --releases '{}'", stated.replace('\'', r"'\''")));
+        command += &format!(" --releases '{}'", stated.replace('\'', r"'\''"));
     }
     command
 }

@@ -1,24 +1,14 @@
 //! What `rtflash soak` says.
 
-use rtflash_wire::{Answer, SoakAnswer};
+use rtflash_wire::SoakAnswer;
 use serde_json::value::RawValue;
 
 use crate::output::{GREEN, RED, paint};
-use crate::render::Render;
 use crate::render::numbers::count;
 use crate::render::table::table;
 
-impl Render for SoakAnswer {
-    fn text(&self) -> String {
-        text(self)
-    }
-
-    fn json(&self) -> String {
-        self.line()
-    }
-}
-
-fn text(answer: &SoakAnswer) -> String {
+/// What a search comes to.
+pub fn text(answer: &SoakAnswer) -> String {
     let cases = cases(answer);
     let drawn =
         format!("{cases} drawn from seed {}, {} accepted by their analysis and run", answer.seed, answer.judged);

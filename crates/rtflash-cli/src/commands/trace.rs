@@ -11,19 +11,19 @@ use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, r
 use rtflash_plan::{DEFAULT_MEMORY, Plan, memory_of_trace};
 use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_trace::{Observer, Record, TraceError, TraceReader};
-use rtflash_wire::{ExecAnswer, Verdict, Verdicts, traced};
+use rtflash_wire::{ExecAnswer, Settings, Verdict, Verdicts};
 
 use super::exec::{of_certificates, predicted, refused};
 use super::found::{FoundAllocation, find};
-use super::policies::{self, duration};
+use super::policies::duration;
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::CheckArgs;
 use crate::output;
 use crate::pairs::{change, next_batch};
-use crate::render::Render;
 use crate::render::exec_text::ExecView;
+use crate::render::rendered;
 use crate::source::InputSource;
 use crate::source::read;
 use crate::status::Status;
@@ -55,13 +55,12 @@ pub fn check(
     if trace.as_os_str() == "-" {
         return Err(CommandFailure("--trace takes a file: it is read twice".into()).into());
     }
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
     let allocation = allocation(find(&file.set, given, allocator, analysis, false, warnings))?;
-    let analysis = of_certificates(&allocation, analysis, args.rely_on.granted());
+    let analysis = of_certificates(&allocation, analysis, args.rely_on.granted);
     let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(cannot_be)?;
-    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
     let stated = args.duration.as_deref().map(duration).transpose()?;
     let needed = memory_of_trace(&plan);
     if needed > DEFAULT_MEMORY {
@@ -69,7 +68,7 @@ pub fn check(
     }
     let all: Vec<ClusterId> = plan.clusters().ids().collect();
     let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
-    let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
+    let mut checks = Checks::of_trace(&plan, args.dispatch, &all).with_admission(Box::new(servers));
     let mut trace_records = records(&plan, trace)?.peekable();
     let known = stated.or(length_stated(trace_records.peek(), trace)?);
     let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
@@ -88,19 +87,21 @@ pub fn check(
     };
     let findings = checks.finish(duration);
     let report = statistics.finish(&plan);
-    let settings = traced(&setup, duration, dispatch_name);
     let predicted = predicted(&file.set, &allocation, analysis, given.is_some());
-    let algorithm = given.is_none().then_some(name);
     let own = Verdict::of_allocation(&file.set, analysis, &allocation, predicted);
     let verdicts = Verdicts::of(&file.set, analysis, &own);
-    let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, verdicts, settings, String::new());
-    let answer = ExecAnswer {
-        reason: None,
+    let blank = ExecAnswer {
+        verdicts,
+        algorithm: given.is_none().then_some(name.into()),
+        analysis: analysis.name().into(),
+        predicted_schedulable: predicted,
+        settings: Settings::traced(&setup, duration, args.dispatch),
         meta: file.meta.as_deref().map(Cow::Borrowed),
-        ..blank.with(&file.set, &plan, &findings, &report)
+        ..ExecAnswer::default()
     };
-    let page_size = plan.device().page_size();
-    let text = ExecView { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
+    let answer = blank.with(&file.set, &plan, &findings, &report);
+    let view = ExecView { answer, page_size: plan.device().page_size(), alone: true, drawing: String::new() };
+    let text = rendered(args.format.format, &view.answer, || view.text());
     let status = Status::of(Some(findings.iter().all(|finding| finding.gauge.holds())));
     Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }

@@ -1,57 +1,49 @@
 //! The answer of `admit` for a person.
 
 use rtflash_model::Device;
-use rtflash_wire::{
-    AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer,
-};
+use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer};
 
 use super::numbers::{chips, count, names, plain, time};
-use super::{OnDevice, Render, data, verdicts};
+use super::{data, verdicts};
 use crate::output::{DIM, GREEN, RED, paint};
 
-impl Render for OnDevice<'_, AdmitAnswer<'_>> {
-    fn text(&self) -> String {
-        let (this, device) = (self.answer, self.device);
-        let by = paint(DIM, &format!("(analysis: {})", this.analysis));
-        let mut text = verdicts::text(&this.verdicts);
-        text += &match &this.refused {
-            Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
-            None if !this.admitted => {
-                let none = this.streams.iter().filter(|stream| stream.cluster.is_none());
-                let none: Vec<&str> = none.map(|stream| &*stream.stream).collect();
-                format!("{}: {} {by}\n", paint(RED, "not admitted"), names(none.into_iter(), 6))
-            }
-            None if this.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
-            None => {
-                let all = names(this.added.iter().map(|added| &*added.task), 6);
-                format!("{}: {all} {by}\n\n", paint(GREEN, "admitted"))
-                    + &this.added.iter().map(|of| added(device, of)).collect::<String>()
-            }
-        };
-        if let Some(of) = &this.left_out {
-            text += &left_out(of);
+/// The answer for a person; pages are those of the device.
+pub fn text(answer: &AdmitAnswer<'_>, device: &Device) -> String {
+    let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
+    let mut text = verdicts::text(&answer.verdicts);
+    text += &match &answer.refused {
+        Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
+        None if !answer.admitted => {
+            let none = answer.streams.iter().filter(|stream| stream.cluster.is_none());
+            let none: Vec<&str> = none.map(|stream| &*stream.stream).collect();
+            format!("{}: {} {by}\n", paint(RED, "not admitted"), names(none.into_iter(), 6))
         }
-        if !this.streams.is_empty() {
-            text += &format!("\nJob streams:\n{}", this.streams.iter().map(stream).collect::<String>());
+        None if answer.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
+        None => {
+            let all = names(answer.added.iter().map(|added| &*added.task), 6);
+            format!("{}: {all} {by}\n\n", paint(GREEN, "admitted"))
+                + &answer.added.iter().map(|of| added(device, of)).collect::<String>()
         }
-        if !this.gone.is_empty() {
-            text += &format!("\nTaken to be gone, and settled: {}.\n", names(this.gone.iter().map(|name| &**name), 6));
-        }
-        let removable = this.removable.iter().map(|of| match of.within_ns {
-            Some(within) => format!("  {} {} after its last request\n", plain(&of.task), time(within as f64)),
-            None => format!("  {} at a time that is not known\n", plain(&of.task)),
-        });
-        let removable: String = removable.collect();
-        if !removable.is_empty() {
-            text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
-        }
-        text += "\nIt would run on:\n";
-        text + &running(&this.clusters)
+    };
+    if let Some(of) = &answer.left_out {
+        text += &left_out(of);
     }
-
-    fn json(&self) -> String {
-        self.answer.line()
+    if !answer.streams.is_empty() {
+        text += &format!("\nJob streams:\n{}", answer.streams.iter().map(stream).collect::<String>());
     }
+    if !answer.gone.is_empty() {
+        text += &format!("\nTaken to be gone, and settled: {}.\n", names(answer.gone.iter().map(|name| &**name), 6));
+    }
+    let removable = answer.removable.iter().map(|of| match of.within_ns {
+        Some(within) => format!("  {} {} after its last request\n", plain(&of.task), time(within as f64)),
+        None => format!("  {} at a time that is not known\n", plain(&of.task)),
+    });
+    let removable: String = removable.collect();
+    if !removable.is_empty() {
+        text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
+    }
+    text += "\nIt would run on:\n";
+    text + &running(&answer.clusters)
 }
 
 /// What runs, cluster by cluster.

@@ -6,16 +6,17 @@ use rtflash_alloc::allocator::Outcome;
 use rtflash_analysis::certified::reliances;
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::verdict::{in_time, report, spaces};
-use rtflash_analysis::{Analysis, PartFtl};
-use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
+use rtflash_analysis::{Analysis, DemandTest, PartFtl};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Reliance, Span, TaskId, TaskSet, TaskSetFile};
 use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
 use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
 use super::advice_text::advice;
-use super::kind::{KindText, kind};
-use super::numbers::{count, names, runs, share};
+use super::kind::{promises, words};
+use super::numbers::{count, names, runs, share, time};
 use super::table::table;
-use super::{Render, data, unplaced, verdicts};
+use super::{data, unplaced, verdicts};
+use crate::args::Format;
 use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
@@ -41,7 +42,15 @@ pub struct AllocView<'a> {
     pub alone: bool,
 }
 
-impl Render for AllocView<'_> {
+impl AllocView<'_> {
+    /// The answer as it was asked for.
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => self.json(),
+        }
+    }
+
     fn text(&self) -> String {
         let verdict = OutcomeText::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
         if !self.alone {
@@ -64,7 +73,6 @@ pub struct OutcomeText<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
     analysis: &'a dyn Analysis,
-    kind: Box<dyn KindText + 'a>,
     outcome: &'a Outcome,
     verdicts: Verdicts,
     relies_on: Option<Reliance>,
@@ -84,7 +92,7 @@ impl<'a> OutcomeText<'a> {
             Outcome::Schedulable(allocation) => needed(set, allocation),
             _ => None,
         };
-        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, verdicts, relies_on }
+        OutcomeText { set, algorithm, analysis, outcome, verdicts, relies_on }
     }
 
     /// The two verdicts, and a line on what the algorithm made of the set.
@@ -99,7 +107,7 @@ impl<'a> OutcomeText<'a> {
 
     /// The algorithm's result.
     fn what(&self) -> String {
-        let OutcomeText { set, algorithm, ref kind, outcome, .. } = *self;
+        let OutcomeText { set, algorithm, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");
         let device = count(set.device().chips(), "chip");
         match outcome {
@@ -123,7 +131,7 @@ impl<'a> OutcomeText<'a> {
                     ),
                 }
             }
-            Outcome::NotSchedulable(_) if algorithm == "exact" && kind.exact_tries_all() => {
+            Outcome::NotSchedulable(_) if algorithm == "exact" && !promises(self.analysis) => {
                 format!("no allocation of {tasks} to {device} passes the test")
             }
             Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
@@ -144,7 +152,10 @@ impl<'a> OutcomeText<'a> {
         match self.outcome {
             Outcome::Partitioned(_) => "(its own test)".to_owned(),
             Outcome::CannotTell(_) | Outcome::Impossible(_) => format!("(analysis: {name})"),
-            _ => self.kind.how(relies_on),
+            _ => match self.analysis.demand_test() {
+                None => format!("(analysis: {name})"),
+                Some(test) => format!("(analysis: {name}; {})", relying_on(test, relies_on)),
+            },
         }
     }
 
@@ -158,7 +169,7 @@ impl<'a> OutcomeText<'a> {
         if let Some(allocation) = outcome.allocation() {
             text += "\n";
             text += &self.clusters(allocation);
-            if outcome.is_schedulable() == Some(true) && self.kind.promises() {
+            if outcome.is_schedulable() == Some(true) && promises(self.analysis) {
                 text += &relying(set, allocation);
                 text += &suspends_nothing(set, allocation).map_or_else(String::new, |note| format!("  ({note})\n"));
             }
@@ -184,7 +195,7 @@ impl<'a> OutcomeText<'a> {
             }
         });
         let failed = self.outcome.is_schedulable() == Some(false);
-        let no_use = if failed { self.kind.granted_for_nothing(self.set) } else { String::new() };
+        let no_use = if failed { granted_for_nothing(self.set, self.analysis) } else { String::new() };
         unplaced + &self.too_full() + &no_use + &impossible
     }
 
@@ -193,8 +204,8 @@ impl<'a> OutcomeText<'a> {
         let set = self.set;
         let clusters = allocation.clusters();
         let reports = report(set, self.analysis, allocation);
-        let kind = &self.kind;
-        let serves = |position: usize| !kind.promises() || reports[position].server > 0.0;
+        let promises = promises(self.analysis);
+        let serves = |position: usize| !promises || reports[position].server > 0.0;
         let (free, shown): (Vec<_>, Vec<_>) = clusters
             .iter()
             .enumerate()
@@ -205,7 +216,8 @@ impl<'a> OutcomeText<'a> {
             let server = if report.utilization > 1.0 { "none".into() } else { share(report.server) };
             let shares = [report.utilization, report.read, report.write, report.gc, report.blocking].map(share);
             let members = if members.is_empty() { "(free)".into() } else { members };
-            let (organisation, slack) = kind.organisation(allocation, *position).map(<(_, _)>::from).unzip();
+            let certificate = allocation.certificate(*position);
+            let (organisation, slack) = promises.then(|| (organisation(certificate), slack(certificate))).unzip();
             [position.to_string(), runs(&cluster.chips), members]
                 .into_iter()
                 .chain(organisation)
@@ -222,17 +234,17 @@ impl<'a> OutcomeText<'a> {
             let zero = share(0.0);
             let shares = std::iter::repeat_n(zero, 5);
             let cells = [elide(&runs(&positions)), elide(&runs(&all)), each.to_owned()].into_iter();
-            let (organisation, slack) = kind.promises().then(|| ("stripe".to_owned(), String::new())).unzip();
+            let (organisation, slack) = promises.then(|| ("stripe".to_owned(), String::new())).unzip();
             let server = free.iter().map(|(position, _)| reports[*position].server).fold(1.0, f64::min);
             rows.push(cells.chain(organisation).chain(shares).chain(slack).chain([share(server)]).collect());
         }
-        let heading = ["cluster", "chips", "tasks"].into_iter().chain(kind.promises().then_some("kind"));
+        let heading = ["cluster", "chips", "tasks"].into_iter().chain(promises.then_some("kind"));
         let heading = heading
-            .chain([kind.share(), ">read", ">write", ">gc", ">blocking"])
-            .chain(kind.promises().then_some(">slack"))
+            .chain([words(self.analysis).share, ">read", ">write", ">gc", ">blocking"])
+            .chain(promises.then_some(">slack"))
             .chain([">server"]);
         let mut text = table(&heading.collect::<Vec<_>>(), rows);
-        if kind.promises() && !shown.is_empty() {
+        if promises && !shown.is_empty() {
             text += "  (demand, its parts and the slack: of the tightest interval; a server's share is a stripe's of \
                      each chip)\n";
         }
@@ -257,7 +269,7 @@ impl<'a> OutcomeText<'a> {
             if !text.is_empty() {
                 let late = in_time(set, analysis, allocation).iter().position(|in_time| !in_time);
                 text += &match late {
-                    None => self.kind.only_data().to_owned(),
+                    None => words(analysis).only_data.to_owned(),
                     Some(late) => format!("Nor are all deadlines met: cluster {late} fails its test of time.\n"),
                 };
             }
@@ -305,6 +317,56 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
             "a first-come-first-served bus, steady reads and transfers, and what all chips there move at \
              most: docs/analysis.md, Section 6.1",
         )
+}
+
+/// What a guarantee relies on, in words: the reliance of the clusters where it is known.
+fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
+    match relies_on {
+        Some(Reliance::Nothing) => "relies on no neighbour".into(),
+        Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
+        Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and steady reads".into(),
+        None => format!("--rely-on {}", test.rely_on.name()),
+    }
+}
+
+/// The reliance that is granted and is of no use on this device; empty where there is none.
+fn granted_for_nothing(set: &TaskSet, analysis: &dyn Analysis) -> String {
+    let device = set.device();
+    if analysis.demand_test().is_none_or(|test| test.rely_on != Reliance::Queue) || device.has_steady_reads() {
+        return String::new();
+    }
+    let stated = |[least, most]: [Span; 2]| {
+        if least == most { most.to_string() } else { format!("{least} to {most}") }
+    };
+    let sensing = stated([device.page_read_min(), device.page_read()]);
+    let transfers = stated([device.page_transfer_min(), device.page_transfer()]);
+    if device.has_commands() {
+        let command = device.command();
+        return format!(
+            "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+             commands of {command}, sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section \
+             6.3, Q5).\n"
+        );
+    }
+    format!(
+        "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+         sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
+    )
+}
+
+fn organisation(certificate: Option<&Certificate>) -> String {
+    certificate.map_or("none", |each| each.placement.name()).to_owned()
+}
+
+/// The slack of the tightest interval, of its length.
+fn slack(certificate: Option<&Certificate>) -> String {
+    match certificate.and_then(|certificate| certificate.tightest) {
+        None => "-".into(),
+        Some(tightest) => {
+            let (sign, slack) = (if tightest.slack_ns < 0 { "-" } else { "" }, tightest.slack_ns.unsigned_abs() as f64);
+            format!("{sign}{} of {}", time(slack), time(tightest.length.as_ns() as f64))
+        }
+    }
 }
 
 /// A list that is too long for a table.

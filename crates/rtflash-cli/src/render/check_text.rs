@@ -1,25 +1,15 @@
 //! The answer of `check` for a person.
 
 use rtflash_model::Reliance;
-use rtflash_wire::{Answer, CheckAnswer, relied_on};
+use rtflash_wire::{CheckAnswer, relied_on};
 
 use super::numbers::{names, runs, share};
 use super::table::table;
-use super::{Render, data, verdicts};
+use super::{data, verdicts};
 use crate::output::{DIM, paint};
 
-impl Render for CheckAnswer<'_> {
-    fn text(&self) -> String {
-        answer(self)
-    }
-
-    fn json(&self) -> String {
-        self.line()
-    }
-}
-
 /// The verdicts, then the clusters, if there is an allocation.
-fn answer(answer: &CheckAnswer<'_>) -> String {
+pub fn text(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let verdicts = verdicts::text(&answer.verdicts);
     let what = match (&answer.reason, answer.schedulable) {

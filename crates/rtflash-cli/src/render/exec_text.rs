@@ -1,15 +1,12 @@
 //! The answer of `exec`, and of `check` for a trace, for a person.
 
 use rtflash_model::format_ns;
-use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
+use rtflash_wire::ExecAnswer;
 
-use super::numbers::{count, lifetime, names, percent, period, plain, quantity, runs, time, volume};
-use super::table::table;
-use super::{Render, verdicts};
+use super::numbers::{count, lifetime, names, quantity, volume};
+use super::table::{answer_table, first_rows};
+use super::verdicts;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
-
-/// Rows of a table shown.
-const ROWS: usize = 64;
 
 /// The answer to a run.
 pub struct ExecView<'a> {
@@ -23,17 +20,14 @@ pub struct ExecView<'a> {
     pub drawing: String,
 }
 
-impl Render for ExecView<'_> {
-    fn text(&self) -> String {
+impl ExecView<'_> {
+    /// The answer for a person.
+    pub fn text(&self) -> String {
         match (self.alone, self.drawing.is_empty()) {
             (false, _) => headline(&self.answer),
             (true, true) => answer(&self.answer, self.page_size),
             (true, false) => format!("{}\n{}", answer(&self.answer, self.page_size), self.drawing),
         }
-    }
-
-    fn json(&self) -> String {
-        self.answer.line()
     }
 }
 
@@ -115,12 +109,9 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     for note in &answer.notes {
         text += &format!("{}: {note}\n", paint(YELLOW, "note"));
     }
-    text += "\n";
-    text += &jobs(answer);
-    text += "\n";
-    text += &checks(answer);
-    text += "\n";
-    text += &clusters(answer, page_size);
+    text += &format!("\n{}", first_rows(answer.jobs_table(), "jobs"));
+    text += &format!("\n{}", answer_table(&answer.checks_table()));
+    text += &format!("\n{}", first_rows(answer.clusters_table(page_size), "clusters"));
     let operations = answer.operations;
     let page = f64::from(page_size);
     text += &format!(
@@ -158,109 +149,4 @@ fn worn(answer: &ExecAnswer<'_>) -> String {
         format_ns(wear.measured_ns),
         wear.turns
     )
-}
-
-fn jobs(answer: &ExecAnswer<'_>) -> String {
-    let lines: Vec<&JobsLine<'_>> = answer.requests.iter().chain(&answer.gc).chain(&answer.jobs).collect();
-    let span = |nanoseconds: Option<u64>| nanoseconds.map_or("-".to_owned(), brief);
-    let rows = lines.iter().take(ROWS).map(|line| {
-        let deadline = line.deadline_ns;
-        let slack = match (deadline, line.max_response_ns) {
-            (Some(deadline), Some(worst)) => slack(deadline.to_f64(), worst),
-            _ => "-".into(),
-        };
-        vec![
-            format!("{} {}", plain(&line.task), line.kind),
-            line.completed.to_string(),
-            line.pending.to_string(),
-            (line.misses + line.overdue).to_string(),
-            span(line.p50_ns),
-            span(line.p99_ns),
-            span(line.max_response_ns),
-            deadline.map_or("-".into(), period),
-            slack,
-        ]
-    });
-    let headings = ["jobs", ">complete", ">pending", ">late", ">median", ">p99", ">max", ">deadline", ">slack"];
-    let mut text = table(&headings, rows);
-    if lines.len() > ROWS {
-        text += &format!("  … and {} more (all of them: --format json)\n", lines.len() - ROWS);
-    }
-    text
-}
-
-/// A time to four digits or so: exact ones are in the JSON.
-fn brief(nanoseconds: u64) -> String {
-    #[allow(clippy::cast_precision_loss)]
-    time(nanoseconds as f64)
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn slack(deadline: f64, worst: u64) -> String {
-    let left = deadline - worst as f64;
-    if left < 0.0 { format!("-{}", time(-left)) } else { time(left) }
-}
-
-fn checks(answer: &ExecAnswer<'_>) -> String {
-    let value = |check: &CheckLine<'_>, value: Option<u64>| match (value, check.unit.as_ref()) {
-        (None, _) => "-".to_owned(),
-        (Some(0), _) => "0".to_owned(),
-        (Some(value), "ns") => brief(value),
-        (Some(value), _) => value.to_string(),
-    };
-    let rows = answer.checks.iter().map(|check| {
-        let worst = check.worst.as_ref().filter(|_| check.holds == Some(false)).map_or(String::new(), |worst| {
-            let job = worst.job.as_deref().map_or_else(String::new, |job| format!(" {}", plain(job)));
-            let times = if check.violations == 1 { "once".into() } else { format!("{} times", check.violations) };
-            format!("{times}, worst at {}{job}", format_ns(worst.at_ns))
-        });
-        let verdict = match check.holds {
-            Some(true) => paint(GREEN, "holds"),
-            Some(false) => paint(RED, "FAILS"),
-            None => paint(DIM, "not observed"),
-        };
-        vec![check.name.to_string(), value(check, check.bound), value(check, check.observed), verdict, worst]
-    });
-    table(&["check", ">bound", ">observed", "", ""], rows.collect::<Vec<_>>())
-}
-
-fn clusters(answer: &ExecAnswer<'_>, page_size: u32) -> String {
-    let page = f64::from(page_size);
-    let rows = answer.clusters.iter().enumerate().take(ROWS).map(|(position, cluster)| {
-        let members =
-            if cluster.tasks.is_empty() { "(free)".into() } else { names(cluster.tasks.iter().map(AsRef::as_ref), 4) };
-        vec![
-            position.to_string(),
-            runs(&cluster.chips),
-            members,
-            percent(cluster.used),
-            cluster.gc_passes.to_string(),
-            cluster.pages_copied.to_string(),
-            volume(cluster.pages_copied as f64 * page),
-            cluster.write_amplification.map_or("-".into(), |amplification| format!("{amplification:.3}")),
-            format!("{:.1}", cluster.non_rt_pages_per_s),
-            format!("{}/s", volume(cluster.non_rt_pages_per_s * page)),
-            cluster.wear.map_or("-".into(), |wear| quantity(wear.erases_per_day)),
-            cluster.wear.and_then(|wear| wear.lifetime_years).map_or("-".into(), lifetime),
-        ]
-    });
-    let headings = [
-        "cluster",
-        "chips",
-        "tasks",
-        ">chips busy",
-        ">GC passes",
-        ">copied",
-        ">bytes",
-        ">write amp.",
-        ">non-RT pages/s",
-        ">bytes/s",
-        ">erases/day",
-        ">lifetime",
-    ];
-    let mut text = table(&headings, rows.collect::<Vec<_>>());
-    if answer.clusters.len() > ROWS {
-        text += &format!("  … and {} more clusters (all of them: --format json)\n", answer.clusters.len() - ROWS);
-    }
-    text
 }

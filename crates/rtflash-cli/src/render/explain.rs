@@ -1,11 +1,11 @@
 //! The answer of `explain`: by the equations of the thesis, or by certificates.
 
-use rtflash_analysis::Analysis;
-use rtflash_model::TaskSetFile;
+use rtflash_analysis::{Analysis, baseline};
+use rtflash_model::{TaskSet, TaskSetFile};
 use rtflash_wire::{Answer, CheckedAllocation, Explanation, Verdicts};
 
-use super::kind::kind;
-use super::{Render, explain_text, verdicts};
+use super::{explain_baseline, explain_certified, explain_text, verdicts};
+use crate::args::Format;
 
 /// The terms of an allocation, or why there is none.
 pub struct ExplainView<'a> {
@@ -21,16 +21,33 @@ pub struct ExplainView<'a> {
     pub headline: Option<String>,
 }
 
-impl Render for ExplainView<'_> {
+impl ExplainView<'_> {
+    /// The answer as it was asked for.
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => self.json(),
+        }
+    }
+
     fn text(&self) -> String {
         let ExplainView { analysis, checked, .. } = *self;
         let set = &self.file.set;
         let headline = self.headline.clone().unwrap_or_else(|| verdicts::text(self.verdicts));
-        headline + "\n" + &kind(analysis).terms(set, checked) + &explain_text::assumptions(analysis)
+        headline + "\n" + &terms(set, analysis, checked) + &explain_text::assumptions(analysis)
     }
 
     fn json(&self) -> String {
         let meta = self.file.meta.as_deref();
         Explanation::new(&self.file.set, self.analysis, self.checked, self.verdicts.clone(), meta).line()
+    }
+}
+
+/// Where utilization or demand goes, in an allocation if there is one.
+fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
+    match (baseline(analysis.name()), analysis.demand_test()) {
+        (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),
+        (None, Some(test)) => explain_certified::terms(set, test, checked),
+        (None, None) => explain_text::terms(set, analysis, checked),
     }
 }

@@ -1,40 +1,34 @@
 //! The answer of `host bound` for a person.
 
-use rtflash_wire::{Answer, BoundAnswer};
+use rtflash_wire::BoundAnswer;
 
-use super::Render;
 use super::numbers::{bound, plain};
 use super::table::table;
 
-impl Render for BoundAnswer<'_> {
-    fn text(&self) -> String {
-        if self.jobs.is_empty() {
-            return format!("{}\nno job is real-time\n", self.scheduler);
-        }
-        let headings = ["job", ">at most", "rule", ">inside", ">ahead", ">own"];
-        let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), bound);
-        let rows = self.jobs.iter().map(|job| {
-            let terms = job.terms.as_ref();
-            vec![
-                plain(&job.name),
-                job.bound_ns.map_or_else(|| "none".to_owned(), bound),
-                job.rule.to_string(),
-                time(terms.map(|terms| terms.inside_ns)),
-                time(terms.map(|terms| terms.ahead_ns)),
-                time(terms.map(|terms| terms.own_ns)),
-            ]
-        });
-        let table = table(&headings, rows);
-        let whys = self.jobs.iter().filter_map(|job| Some(format!("{}: {}\n", plain(&job.name), job.why.as_ref()?)));
-        let mut text = format!("{}\n{table}{}", self.scheduler, whys.collect::<String>());
-        if self.jobs.iter().any(|job| job.bound_ns.is_some()) {
-            text += "the bounds rest on:\n";
-            self.rests_on.iter().for_each(|clause| text += &format!("  {clause}\n"));
-        }
-        text
+/// The answer for a person.
+pub fn text(answer: &BoundAnswer<'_>) -> String {
+    if answer.jobs.is_empty() {
+        return format!("{}\nno job is real-time\n", answer.scheduler);
     }
-
-    fn json(&self) -> String {
-        self.line()
+    let headings = ["job", ">at most", "rule", ">inside", ">ahead", ">own"];
+    let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), bound);
+    let rows = answer.jobs.iter().map(|job| {
+        let terms = job.terms.as_ref();
+        vec![
+            plain(&job.name),
+            job.bound_ns.map_or_else(|| "none".to_owned(), bound),
+            job.rule.to_string(),
+            time(terms.map(|terms| terms.inside_ns)),
+            time(terms.map(|terms| terms.ahead_ns)),
+            time(terms.map(|terms| terms.own_ns)),
+        ]
+    });
+    let table = table(&headings, rows);
+    let whys = answer.jobs.iter().filter_map(|job| Some(format!("{}: {}\n", plain(&job.name), job.why.as_ref()?)));
+    let mut text = format!("{}\n{table}{}", answer.scheduler, whys.collect::<String>());
+    if answer.jobs.iter().any(|job| job.bound_ns.is_some()) {
+        text += "the bounds rest on:\n";
+        answer.rests_on.iter().for_each(|clause| text += &format!("  {clause}\n"));
     }
+    text
 }

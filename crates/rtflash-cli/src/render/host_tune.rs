@@ -1,63 +1,46 @@
 //! The answer of `host tune` for a person.
 
 use rtflash_model::format_ns;
-use rtflash_wire::{Answer, TuneAnswer, TuneSetting};
+use rtflash_wire::{TuneAnswer, TuneSetting};
 
-use super::Render;
 use super::numbers::{bound, plain, quantity, separated};
 use super::table::table;
 
-impl Render for TuneAnswer<'_> {
-    fn text(&self) -> String {
-        let runs = format!("{} {}", self.runs, if self.runs == 1 { "run" } else { "runs" });
-        let headings = [
-            "",
-            "scheduler",
-            ">inside",
-            ">pieces",
-            ">p99.9",
-            ">of none's",
-            ">MB/s",
-            ">of none's",
-            ">bound",
-            ">as wanted",
-        ];
-        let same = |one: &TuneSetting, other: &TuneSetting| {
-            let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors);
-            key(one) == key(other)
-        };
-        let is_chosen = |of: &TuneSetting| self.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
-        let rows = std::iter::once(&self.none).chain(&self.settings).map(|of| row(of, self.runs, is_chosen(of)));
-        let jobs: Vec<String> = self.jobs.iter().map(|name| plain(name)).collect();
-        let mut text = format!("{}; real-time: {}\n{}", self.objective, jobs.join(", "), table(&headings, rows));
-        text += &format!("each setting: {runs} of {}\n", format_ns(self.run_ns));
-        text += &doubts(self);
-        let Some(chosen) = &self.chosen else {
-            return text + &format!("no setting is as wanted in every run ({runs})\n");
-        };
-        let cost = chosen.bandwidth_share.map_or_else(String::new, |share| {
-            format!("it costs {:.1} % of the bandwidth under none", 100.0 * (1.0 - share).max(0.0))
-        });
-        let gain = chosen
-            .latency_share
-            .map_or_else(String::new, |share| format!("; p99.9 is {:.1} % of none's", 100.0 * share));
-        text += &format!("{cost}{gain}\n");
-        match &self.sysfs {
-            Some(lines) => {
-                lines.iter().for_each(|line| text += &format!("{line}\n"));
-                if self.cuts_rest {
-                    text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle \
-                             alone: `cut`)\n";
-                }
+/// The answer for a person.
+pub fn text(answer: &TuneAnswer<'_>) -> String {
+    let runs = format!("{} {}", answer.runs, if answer.runs == 1 { "run" } else { "runs" });
+    let headings =
+        ["", "scheduler", ">inside", ">pieces", ">p99.9", ">of none's", ">MB/s", ">of none's", ">bound", ">as wanted"];
+    let same = |one: &TuneSetting, other: &TuneSetting| {
+        let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors);
+        key(one) == key(other)
+    };
+    let is_chosen = |of: &TuneSetting| answer.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
+    let rows = std::iter::once(&answer.none).chain(&answer.settings).map(|of| row(of, answer.runs, is_chosen(of)));
+    let jobs: Vec<String> = answer.jobs.iter().map(|name| plain(name)).collect();
+    let mut text = format!("{}; real-time: {}\n{}", answer.objective, jobs.join(", "), table(&headings, rows));
+    text += &format!("each setting: {runs} of {}\n", format_ns(answer.run_ns));
+    text += &doubts(answer);
+    let Some(chosen) = &answer.chosen else {
+        return text + &format!("no setting is as wanted in every run ({runs})\n");
+    };
+    let cost = chosen.bandwidth_share.map_or_else(String::new, |share| {
+        format!("it costs {:.1} % of the bandwidth under none", 100.0 * (1.0 - share).max(0.0))
+    });
+    let gain =
+        chosen.latency_share.map_or_else(String::new, |share| format!("; p99.9 is {:.1} % of none's", 100.0 * share));
+    text += &format!("{cost}{gain}\n");
+    match &answer.sysfs {
+        Some(lines) => {
+            lines.iter().for_each(|line| text += &format!("{line}\n"));
+            if answer.cuts_rest {
+                text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle \
+                         alone: `cut`)\n";
             }
-            None => text += "no kernel has this scheduler yet\n",
         }
-        text
+        None => text += "no kernel has this scheduler yet\n",
     }
-
-    fn json(&self) -> String {
-        self.line()
-    }
+    text
 }
 
 /// I/Os that a 99.9th percentile needs: ten of them are above it.

@@ -3,56 +3,50 @@
 use std::collections::BTreeSet;
 
 use rtflash_model::Device;
-use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
+use rtflash_wire::{MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::admit_text::{left_out, running, stream};
 use super::numbers::{chips, count, names, plain, separated, time, volume};
-use super::{OnDevice, Render, data, verdicts};
+use super::{data, verdicts};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
-impl Render for OnDevice<'_, MigrateAnswer<'_>> {
-    fn text(&self) -> String {
-        let (this, device) = (self.answer, self.device);
-        let by = paint(DIM, &format!("(analysis: {})", this.analysis));
-        if !this.found {
-            let mut missing: String = this.missing.iter().map(missing).collect();
-            if let Some(of) = &this.unserved {
-                missing += &stream(of);
-            }
-            let headline = verdicts::text(&this.verdicts);
-            return format!("{headline}{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
+/// The answer for a person; pages are those of the device.
+pub fn text(answer: &MigrateAnswer<'_>, device: &Device) -> String {
+    let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
+    if !answer.found {
+        let mut missing: String = answer.missing.iter().map(missing).collect();
+        if let Some(of) = &answer.unserved {
+            missing += &stream(of);
         }
-        // A task that first moves aside moves twice.
-        let moves = this.stages.iter().flat_map(|stage| &stage.moves);
-        let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
-        let within = this.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
-        let mut text = verdicts::text(&this.verdicts);
-        text += &match moved {
-            0 => format!("{}: its tasks run on these chips already {by}\n", paint(GREEN, "found")),
-            _ => format!(
-                "{}: {} to move, in {}, within {within} {by}\n",
-                paint(GREEN, "found"),
-                count(moved, "task"),
-                count(this.stages.len(), "stage")
-            ),
-        };
-        if let Some(of) = &this.left_out {
-            text += &left_out(of);
-        }
-        for (stage, number) in this.stages.iter().zip(1..) {
-            text += &moved_together(device, stage, number);
-        }
-        let by = match &this.accepted_by {
-            Some(by) if *by != this.analysis => format!(" these, which `check --analysis {by}` accepts"),
-            _ => String::new(),
-        };
-        text += &format!("\nIt then runs on{by}:\n");
-        text + &running(&this.clusters)
+        let headline = verdicts::text(&answer.verdicts);
+        return format!("{headline}{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
     }
-
-    fn json(&self) -> String {
-        self.answer.line()
+    // A task that first moves aside moves twice.
+    let moves = answer.stages.iter().flat_map(|stage| &stage.moves);
+    let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
+    let within = answer.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
+    let mut text = verdicts::text(&answer.verdicts);
+    text += &match moved {
+        0 => format!("{}: its tasks run on these chips already {by}\n", paint(GREEN, "found")),
+        _ => format!(
+            "{}: {} to move, in {}, within {within} {by}\n",
+            paint(GREEN, "found"),
+            count(moved, "task"),
+            count(answer.stages.len(), "stage")
+        ),
+    };
+    if let Some(of) = &answer.left_out {
+        text += &left_out(of);
     }
+    for (stage, number) in answer.stages.iter().zip(1..) {
+        text += &moved_together(device, stage, number);
+    }
+    let by = match &answer.accepted_by {
+        Some(by) if *by != answer.analysis => format!(" these, which `check --analysis {by}` accepts"),
+        _ => String::new(),
+    };
+    text += &format!("\nIt then runs on{by}:\n");
+    text + &running(&answer.clusters)
 }
 
 /// A cluster that could not be made.

@@ -9,6 +9,7 @@ pub mod data;
 pub mod exec_text;
 pub mod experiment_text;
 pub mod explain;
+pub mod explain_baseline;
 pub mod explain_certified;
 pub mod explain_text;
 pub mod host;
@@ -24,35 +25,15 @@ pub mod table;
 pub mod unplaced;
 pub mod verdicts;
 
-#[cfg(feature = "exchange")]
-use rtflash_model::Device;
-
+use rtflash_wire::Answer;
 pub use rtflash_wire::numbers;
 
 use crate::args::Format;
 
-/// An answer that counts pages, and the device whose pages they are.
-#[cfg(feature = "exchange")]
-pub struct OnDevice<'a, A> {
-    /// The answer.
-    pub answer: &'a A,
-    /// The device.
-    pub device: &'a Device,
-}
-
-/// An answer, which can be worded for a person and written for a program.
-pub trait Render {
-    /// For a person.
-    fn text(&self) -> String;
-
-    /// As JSON, on one line.
-    fn json(&self) -> String;
-
-    /// As it was asked for.
-    fn render(&self, format: Format) -> String {
-        match format {
-            Format::Text => self.text(),
-            Format::Json => self.json(),
-        }
+/// An answer as it was asked for: for a person, or as JSON on one line.
+pub fn rendered(format: Format, answer: &impl Answer, text: impl FnOnce() -> String) -> String {
+    match format {
+        Format::Text => text(),
+        Format::Json => answer.line(),
     }
 }

@@ -1,49 +1,43 @@
 //! The answer of `serve` for a person.
 
-use rtflash_wire::{Answer, ServeAnswer, ServedDirection};
+use rtflash_model::Device;
+use rtflash_wire::{ServeAnswer, ServedDirection};
 
+use super::data;
 use super::numbers::{count, names, plain, separated, time};
-use super::{OnDevice, Render, data};
 use crate::output::{GREEN, RED, paint};
 
-impl Render for OnDevice<'_, ServeAnswer<'_>> {
-    fn text(&self) -> String {
-        let this = self.answer;
-        let verdict = if this.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
-        let (ran, clients) = (time(this.duration_ns as f64), count(this.clients, "client"));
-        let slow = if this.slow > 1 { format!(", {} times as slow", this.slow) } else { String::new() };
-        let behind = time(this.behind_ns as f64);
-        let mut text = format!("{verdict}: {clients} in {ran} of the device{slow} (behind it by at most {behind})\n");
-        for of in &this.exports {
-            for (does, of_one) in [("read", &of.read), ("write", &of.write)] {
-                if let Some(of_one) = of_one {
-                    text += &direction(&format!("{}.{does}", plain(&of.task)), of_one);
-                }
-            }
-            if of.trimmed_pages > 0 {
-                text += &format!("  {}: {} trimmed\n", plain(&of.task), data::amount(self.device, of.trimmed_pages));
+/// The answer for a person; pages are those of the device.
+pub fn text(answer: &ServeAnswer<'_>, device: &Device) -> String {
+    let verdict = if answer.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
+    let (ran, clients) = (time(answer.duration_ns as f64), count(answer.clients, "client"));
+    let slow = if answer.slow > 1 { format!(", {} times as slow", answer.slow) } else { String::new() };
+    let behind = time(answer.behind_ns as f64);
+    let mut text = format!("{verdict}: {clients} in {ran} of the device{slow} (behind it by at most {behind})\n");
+    for of in &answer.exports {
+        for (does, of_one) in [("read", &of.read), ("write", &of.write)] {
+            if let Some(of_one) = of_one {
+                text += &direction(&format!("{}.{does}", plain(&of.task)), of_one);
             }
         }
-        if this.malformed > 0 {
-            text += &format!("{} ended: what came was not of the protocol\n", count(this.malformed, "connection"));
+        if of.trimmed_pages > 0 {
+            text += &format!("  {}: {} trimmed\n", plain(&of.task), data::amount(device, of.trimmed_pages));
         }
-        if this.refused > 0 {
-            text +=
-                &format!("{} refused: the task owns zones, and writes them in order\n", count(this.refused, "write"));
-        }
-        if this.overloaded {
-            text += "more was pending than can be kept: all ended there\n";
-        }
-        match &this.broken[..] {
-            [] => text += "no check fails\n",
-            broken => text += &format!("checks that fail: {}\n", names(broken.iter().map(|name| &**name), 20)),
-        }
-        text
     }
-
-    fn json(&self) -> String {
-        self.answer.line()
+    if answer.malformed > 0 {
+        text += &format!("{} ended: what came was not of the protocol\n", count(answer.malformed, "connection"));
     }
+    if answer.refused > 0 {
+        text += &format!("{} refused: the task owns zones, and writes them in order\n", count(answer.refused, "write"));
+    }
+    if answer.overloaded {
+        text += "more was pending than can be kept: all ended there\n";
+    }
+    match &answer.broken[..] {
+        [] => text += "no check fails\n",
+        broken => text += &format!("checks that fail: {}\n", names(broken.iter().map(|name| &**name), 20)),
+    }
+    text
 }
 
 fn direction(name: &str, of: &ServedDirection) -> String {

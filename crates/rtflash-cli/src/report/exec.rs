@@ -1,19 +1,16 @@
 //! The report of `exec`.
 
 use rtflash_draw::figure::{BarSeries, Bars};
-use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
+use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_model::{Instant, TaskSet, format_ns};
-use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
+use rtflash_wire::{Answer, ExecAnswer, JobsLine, Tone};
 
-use super::cells::{amount, count, exact, list, name, places, share};
-use super::{Origin, labelled};
+use super::{Origin, labelled, table_parts};
 use crate::render::exec_text::run;
-use crate::render::numbers::{lifetime, period, plain, runs, time};
+use crate::render::numbers::plain;
 
 /// Requests that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
-/// Rows of a table; all of them are in the data.
-const ROWS: usize = 2_000;
 /// Periods of the slowest request that are drawn where no stretch is asked for, and of the fastest
 /// one at most.
 const PERIODS: (u64, u64) = (2, 100);
@@ -28,7 +25,7 @@ pub fn chart_end(set: &TaskSet, duration: Instant) -> Instant {
 }
 
 /// The page of a run. `chart` is a stretch of it.
-pub fn exec(answer: &ExecAnswer<'_>, chart: Option<Picture>) -> HtmlReport {
+pub fn exec(answer: &ExecAnswer<'_>, page_size: u32, chart: Option<Picture>) -> HtmlReport {
     let origin = Origin::of_call(answer.settings.seed);
     let tone = match answer.verdict.as_deref() {
         Some("pass") if answer.reason.is_none() => Tone::Good,
@@ -49,18 +46,14 @@ pub fn exec(answer: &ExecAnswer<'_>, chart: Option<Picture>) -> HtmlReport {
         if !pictures.is_empty() {
             parts.push(ReportPart::Pictures(pictures));
         }
-        let mut table = |heading: &str, table: SortableTable, all: usize| {
-            parts.extend([ReportPart::Heading(heading.into()), ReportPart::Table(table)]);
-            if all > ROWS {
-                parts.push(ReportPart::Note(format!("{} further rows are in the data alone.", all - ROWS)));
-            }
-        };
-        table("What was promised, and the worst that was observed", checks(answer), answer.checks.len());
-        let jobs = answer.requests.len() + answer.gc.len() + answer.jobs.len();
-        table("Requests, garbage collection and other jobs", self::jobs(answer), jobs);
-        table("Clusters", clusters(answer), answer.clusters.len());
-        table("Chips", chips(answer), answer.chips.len());
-        table("Channels", channels(answer), answer.channels.len());
+        let tables = [
+            ("What was promised, and the worst that was observed", answer.checks_table()),
+            ("Requests, garbage collection and other jobs", answer.jobs_table()),
+            ("Clusters", answer.clusters_table(page_size)),
+            ("Chips", answer.chips_table()),
+            ("Channels", answer.channels_table()),
+        ];
+        parts.extend(tables.into_iter().flat_map(|(heading, table)| table_parts(heading, table)));
     }
     HtmlReport {
         title: format!("A run of {}", format_ns(answer.settings.duration_ns)),
@@ -92,127 +85,4 @@ fn responses(answer: &ExecAnswer<'_>) -> Bars {
         ],
         logarithmic: false,
     }
-}
-
-fn checks(answer: &ExecAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[
-        "check",
-        "what is assumed",
-        ">bound",
-        ">observed",
-        "verdict",
-        ">violations",
-        ">worst at",
-        "of",
-    ]);
-    for check in &answer.checks {
-        let number = |check: &CheckLine<'_>, number: Option<u64>| match check.unit.as_ref() {
-            "ns" => exact(number),
-            unit => TableCell::some(number.map(|number| (format!("{number} {unit}"), number as f64))),
-        };
-        let verdict = match check.holds {
-            Some(true) => TableCell::text("holds").toned(Tone::Good),
-            Some(false) => TableCell::text("fails").toned(Tone::Bad),
-            None => TableCell::text("not observed"),
-        };
-        let worst = check.worst.as_ref();
-        table.rows.push(vec![
-            TableCell::text(&*check.name),
-            TableCell::text(&*check.assumption),
-            number(check, check.bound),
-            number(check, check.observed),
-            verdict,
-            count(check.violations),
-            exact(worst.map(|worst| worst.at_ns)),
-            name(worst.and_then(|worst| worst.job.as_deref()).unwrap_or("-")),
-        ]);
-    }
-    table
-}
-
-fn jobs(answer: &ExecAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[
-        "task",
-        "kind",
-        ">complete",
-        ">pending",
-        ">late",
-        ">median",
-        ">p99",
-        ">p99.9",
-        ">longest",
-        ">deadline",
-        ">slack",
-    ]);
-    for line in answer.requests.iter().chain(&answer.gc).chain(&answer.jobs).take(ROWS) {
-        let deadline = line.deadline_ns.map(|deadline| deadline.to_f64());
-        let slack = deadline.zip(line.max_response_ns).map(|(deadline, worst)| deadline - worst as f64);
-        let signed = |slack: f64| format!("{}{}", if slack < 0.0 { "-" } else { "" }, time(slack.abs()));
-        let late = line.misses + line.overdue;
-        let shown = count(late);
-        table.rows.push(vec![
-            name(&line.task),
-            TableCell::text(&*line.kind),
-            count(line.completed),
-            count(line.pending),
-            if late > 0 { shown.toned(Tone::Bad) } else { shown },
-            exact(line.p50_ns),
-            exact(line.p99_ns),
-            exact(line.p999_ns),
-            exact(line.max_response_ns),
-            TableCell::some(line.deadline_ns.map(|deadline| (period(deadline), deadline.to_f64()))),
-            TableCell::some(slack.map(|slack| (signed(slack), slack))),
-        ]);
-    }
-    table
-}
-
-fn clusters(answer: &ExecAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[
-        ">cluster",
-        "chips",
-        "tasks",
-        ">chips busy",
-        ">GC passes",
-        ">pages copied",
-        ">pages written",
-        ">write amplification",
-        ">other jobs' pages/s",
-        ">erases a day",
-        ">lifetime",
-    ]);
-    for (position, cluster) in answer.clusters.iter().enumerate().take(ROWS) {
-        let years = cluster.wear.and_then(|wear| wear.lifetime_years);
-        table.rows.push(vec![
-            count(position as u64),
-            TableCell::text(runs(&cluster.chips)),
-            list(cluster.tasks.iter().map(AsRef::as_ref)),
-            share(cluster.used),
-            count(cluster.gc_passes),
-            count(cluster.pages_copied),
-            count(cluster.pages_written),
-            places(cluster.write_amplification, 3),
-            places(Some(cluster.non_rt_pages_per_s), 1),
-            amount(cluster.wear.map(|wear| wear.erases_per_day)),
-            TableCell::some(years.map(|years| (lifetime(years), years))),
-        ]);
-    }
-    table
-}
-
-fn chips(answer: &ExecAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[">chip", ">busy", ">pages read", ">pages programmed", ">blocks erased"]);
-    for chip in answer.chips.iter().take(ROWS) {
-        let counts = [chip.reads, chip.programs, chip.erases].map(count);
-        table.rows.push([count(chip.chip as u64), share(chip.used)].into_iter().chain(counts).collect());
-    }
-    table
-}
-
-fn channels(answer: &ExecAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[">channel", ">busy", ">pages moved"]);
-    for channel in answer.channels.iter().take(ROWS) {
-        table.rows.push(vec![count(channel.channel as u64), share(channel.used), count(channel.transfers)]);
-    }
-    table
 }

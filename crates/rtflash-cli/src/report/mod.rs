@@ -1,6 +1,5 @@
 //! Reports: what `--report FILE` writes, as pages of `rtflash_draw::page`. A file for each command.
 
-mod cells;
 pub mod command;
 mod exec;
 mod experiment;
@@ -9,12 +8,12 @@ mod size;
 
 use std::path::{Path, PathBuf};
 
-use rtflash_draw::page::{HtmlReport, LabelledVerdict, Tone};
+use rtflash_draw::page::{HtmlReport, LabelledVerdict, ReportPart};
 use rtflash_experiment::BUILD;
-use rtflash_wire::{VerdictLine, VerdictWord, Verdicts};
+use rtflash_wire::{AnswerTable, Tone, VerdictLine, VerdictWord, Verdicts};
 use serde::Serialize;
 
-use crate::{CommandFailure, whole};
+use crate::{CommandFailure, output};
 
 pub use exec::{chart_end, exec};
 pub use experiment::experiment;
@@ -39,8 +38,7 @@ pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
 /// # Errors
 /// Where it cannot be written.
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
-    whole::write(path, report.html().as_bytes())
-        .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))
+    output::save(path, report.html().as_bytes())
 }
 
 /// The verdicts of an answer as a page shows them.
@@ -55,6 +53,17 @@ fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
         label: line.label,
     };
     verdicts.lines().into_iter().map(one).collect()
+}
+
+/// Rows of a table; all of them are in the data.
+const ROWS: usize = 2_000;
+
+/// A table below its heading, with the first of its rows.
+fn table_parts(heading: &str, mut table: AnswerTable) -> Vec<ReportPart> {
+    let more = table.rows.len().saturating_sub(ROWS);
+    table.rows.truncate(ROWS);
+    let note = (more > 0).then(|| ReportPart::Note(format!("{more} further rows are in the data alone.")));
+    [ReportPart::Heading(heading.into()), ReportPart::Table(table)].into_iter().chain(note).collect()
 }
 
 /// How the answer of a report was made.

@@ -1,62 +1,52 @@
 //! The report of `size`.
 
 use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
-use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
+use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
+use rtflash_model::Device;
 use rtflash_wire::{
     Answer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, FrontPointAnswer, Range, RequestAnswer,
-    SizeAnswer, WearAnswer,
+    SizeAnswer, Tone,
 };
 
-use super::cells::{amount, count, exact, list, name, places};
-use super::{Origin, labelled};
-use crate::render::numbers::{lifetime, plain, runs};
+use super::{Origin, ROWS, labelled, table_parts};
+use crate::render::numbers::plain;
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
 /// How the limits of requests were found.
 const BISECTED: &str = "By bisection: the next step fails, and one further out can pass again.";
-/// Rows of a table; all of them are in the data.
-const ROWS: usize = 2_000;
 
 /// The page of a sized set; `headline` is the verdict in words.
-pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
+pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlReport {
     let origin = Origin::of_call(None);
     let tone = match answer.schedulable {
         Some(true) => Tone::Good,
         Some(false) => Tone::Bad,
         None => Tone::Open,
     };
-    let requests: Vec<_> = requests(answer).collect();
+    let requests: Vec<_> = answer.requests().collect();
     let mut pictures = Vec::new();
     if (1..=BARS).contains(&requests.len()) {
         pictures.push(Picture::bars("How much room each request has, everything else as it is", &room(&requests)));
     }
     let figure = answer.front.as_ref().and_then(front_figure);
     pictures.extend(figure.map(|figure| Picture::figure("Devices on which it passes", &figure)));
-    let mut parts = vec![
-        ReportPart::Heading("Limits of the whole, each with everything else as it is".into()),
-        ReportPart::Table(limits(answer)),
-    ];
+    let mut parts = table_parts("Limits of the whole, each with everything else as it is", answer.limits_table(device));
     if !requests.is_empty() {
-        parts.push(ReportPart::Heading("One request changed, everything else as it is".into()));
-        parts.push(ReportPart::Table(tasks(&requests)));
+        parts.extend(table_parts("One request changed, everything else as it is", answer.requests_table(device)));
         parts.push(ReportPart::Note(BISECTED.into()));
-        if requests.len() > ROWS {
-            parts.push(ReportPart::Note(format!("{} further rows are in the data alone.", requests.len() - ROWS)));
-        }
     }
     if let Some(front) = &answer.front {
         let heading = "Devices on which it passes, none better than another in every respect";
-        parts.extend([ReportPart::Heading(heading.into()), ReportPart::Table(front_table(front))]);
+        parts.extend(table_parts(heading, front.table()));
     }
     for (cost, what) in [(&answer.cost, "at most"), (&answer.with_spread, "at most, with --spread")] {
         let Some(cost) = cost else { continue };
-        let wearing = cost.clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
-        if (1..=BARS).contains(&wearing) {
+        if (1..=BARS).contains(&cost.serving().count()) {
             pictures.push(Picture::bars(&format!("Wear: {what}"), &wear(cost)));
         }
         let heading = format!("What it costs on {} chips, {what}, a day", cost.chips);
-        parts.extend([ReportPart::Heading(heading), ReportPart::Table(costs(cost))]);
+        parts.extend(table_parts(&heading, cost.table(device.page_size(), ROWS)));
     }
     if !pictures.is_empty() {
         parts.insert(0, ReportPart::Pictures(pictures));
@@ -70,14 +60,6 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
         manifest: origin.json(),
         answer: answer.line(),
     }
-}
-
-/// The requests of all tasks: task, kind, limits.
-fn requests<'a>(answer: &'a SizeAnswer<'_>) -> impl Iterator<Item = (&'a str, &'static str, &'a RequestAnswer)> {
-    answer.tasks.iter().flat_map(|task| {
-        let kinds = [("read", &task.read), ("write", &task.write)];
-        kinds.into_iter().filter_map(|(kind, request)| Some((&*task.task, kind, request.as_ref()?)))
-    })
 }
 
 fn room(requests: &[(&str, &str, &RequestAnswer)]) -> Bars {
@@ -125,21 +107,8 @@ fn front_figure(front: &FrontAnswer) -> Option<Figure> {
     (!front.points.is_empty()).then(|| Figure { x_label, y_label, y_axis, curves, ..Figure::default() })
 }
 
-fn front_table(front: &FrontAnswer) -> SortableTable {
-    let mut table = SortableTable::new(&[">chips", ">channels", ">logical_ratio", "algorithm"]);
-    for point in &front.points {
-        table.rows.push(vec![
-            count(point.chips),
-            count(point.channels),
-            TableCell::number(point.logical_ratio.to_string(), point.logical_ratio),
-            TableCell::text(&*point.algorithm),
-        ]);
-    }
-    table
-}
-
 fn wear(cost: &CostAnswer<'_>) -> Bars {
-    let wearing = || cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
+    let wearing = || cost.serving();
     let expected = |how: &str, of: for<'a> fn(&'a ClusterCostAnswer<'_>) -> &'a Option<ExpectedAnswer>| {
         let erases = |end: fn(&Range) -> f64| {
             let erases = |expected: &ExpectedAnswer| end(&expected.erases_per_chip_per_day);
@@ -158,94 +127,4 @@ fn wear(cost: &CostAnswer<'_>) -> Bars {
         ],
         logarithmic: false,
     }
-}
-
-fn limits(answer: &SizeAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&["what", ">now", ">limit", "how it was found"]);
-    let how = |found: bool, how: &str| TableCell::text(if found { how } else { "none found" });
-    let chips = &answer.chips;
-    let fewest = if chips.every_smaller_tried {
-        "fewest; every smaller number was tried and fails"
-    } else {
-        "by bisection; not every smaller number was tried"
-    };
-    table.rows.push(vec![
-        TableCell::text("chips"),
-        count(chips.now),
-        TableCell::some(chips.fewest.map(|fewest| (fewest.to_string(), fewest.into()))),
-        how(chips.fewest.is_some(), fewest),
-    ]);
-    let ratio = &answer.logical_ratio;
-    table.rows.push(vec![
-        TableCell::text("logical_ratio"),
-        TableCell::number(ratio.now.to_string(), ratio.now),
-        TableCell::some(ratio.largest.map(|largest| (largest.to_string(), largest))),
-        how(
-            ratio.largest.is_some(),
-            &format!("largest; every larger step of {} was tried and fails", ratio.resolution),
-        ),
-    ]);
-    let load = answer.load.largest_factor;
-    table.rows.push(vec![
-        TableCell::text("load"),
-        TableCell::number("1", 1.0),
-        places(load, 3),
-        how(load.is_some(), "by bisection; the next step of 0.001 fails: every period divided by it"),
-    ]);
-    table
-}
-
-fn tasks(requests: &[(&str, &str, &RequestAnswer)]) -> SortableTable {
-    let mut table = SortableTable::new(&["task", "request", ">pages", ">more pages", ">period", ">shortest period"]);
-    for (task, kind, request) in requests.iter().take(ROWS) {
-        table.rows.push(vec![
-            name(task),
-            TableCell::text(*kind),
-            count(request.pages),
-            TableCell::some(request.more_pages.map(|more| (format!("{more:+}"), more as f64))),
-            exact(Some(request.period_ns)),
-            exact(request.shortest_period_ns),
-        ]);
-    }
-    table
-}
-
-fn costs(cost: &CostAnswer<'_>) -> SortableTable {
-    let mut table = SortableTable::new(&[
-        "cluster",
-        "chips",
-        "tasks",
-        ">write amplification",
-        ">pages",
-        ">by GC",
-        ">erases a chip",
-        ">lifetime",
-    ]);
-    let numbers = |wear: &WearAnswer| {
-        [
-            amount(Some(wear.pages_per_day)),
-            amount(Some(wear.gc_pages_per_day)),
-            amount(Some(wear.erases_per_chip_per_day)),
-            TableCell::some(wear.lifetime_years.map(|years| (lifetime(years), years))),
-        ]
-    };
-    let shown = cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
-    for (position, cluster) in shown.take(ROWS) {
-        let head = [
-            TableCell::text(position.to_string()),
-            TableCell::text(runs(&cluster.chips)),
-            list(cluster.tasks.iter().map(AsRef::as_ref)),
-            places(cluster.write_amplification, 3),
-        ];
-        table.rows.push(head.into_iter().chain(numbers(&cluster.tasks_alone)).collect());
-    }
-    let mut whole = |what: &str, wear: &WearAnswer| {
-        let head = ["all", "", what, "-"].map(TableCell::text);
-        table.rows.push(head.into_iter().chain(numbers(wear)).collect());
-    };
-    whole("tasks", &cost.tasks);
-    if let Some(with_jobs) = &cost.with_jobs {
-        whole("tasks and jobs", with_jobs);
-    }
-    table
 }

@@ -7,9 +7,9 @@ use super::grid::present;
 use super::legend::{LINE, SPACE};
 use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
-use super::svg::{MIDDLE, text};
+use super::svg::{MIDDLE, framed, head, text, y_factor, y_labels, y_title};
 use super::switches::{FigureUse, named, target};
-use super::text::{LEGEND, TICK, TITLE, escaped, number, power, rounded, shortened, width};
+use super::text::{LEGEND, TICK, TITLE, escaped, number, rounded, shortened, width};
 #[cfg(feature = "png")]
 use super::{FigureError, PNG_SCALE};
 #[cfg(feature = "png")]
@@ -91,15 +91,8 @@ impl Bars {
 
     fn document(&self, use_of: FigureUse) -> String {
         let layout = self.layout();
-        let (height, frame) = (layout.height, layout.frame);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
-             {height:.2}\" \
-             font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\"{}>\n\
-             <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
-            height / 72.0,
-            use_of.attributes("")
-        );
+        let frame = layout.frame;
+        let mut svg = head(layout.height, &use_of.attributes(""));
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
         svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
         for tick in &layout.axis.ticks {
@@ -243,24 +236,11 @@ impl Bars {
 
     fn axes(&self, svg: &mut String, layout: &BarLayout) {
         let frame = layout.frame;
-        let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
-        let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());
-        let _ = write!(
-            svg,
-            "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} \
-             {bottom:.2}H{right:.2}V{top:.2}H{left:.2}Z"
-        );
-        for tick in &layout.axis.ticks {
-            let _ = write!(svg, "M{left:.2} {:.2}h-{MARK}", y(tick.at));
-        }
-        svg.push_str("\"/>\n");
-        for tick in &layout.axis.ticks {
-            let (x, y) = (left - MARK - 2.0, y(tick.at) + MIDDLE * TICK);
-            text(svg, x, y, "text-anchor=\"end\"", &tick.label);
-        }
-        if layout.axis.exponent != 0 {
-            text(svg, left, top - 2.5, "", &power(layout.axis.exponent));
-        }
+        let (left, bottom) = (frame.left, frame.bottom());
+        let marks = layout.axis.ticks.iter().map(|tick| bottom - layout.axis.place(tick.at) * frame.height);
+        framed(svg, frame, std::iter::empty(), marks);
+        y_labels(svg, frame, &layout.axis);
+        y_factor(svg, frame, &layout.axis);
         for (at, name) in self.groups.iter().enumerate() {
             let middle = left + layout.group * (real(at) + 0.5);
             if layout.is_turned {
@@ -273,11 +253,7 @@ impl Bars {
                 text(svg, middle, bottom + MARK + TICK, "text-anchor=\"middle\"", name);
             }
         }
-        let title = shortened(&self.y_label, TITLE, layout.height - 4.0);
-        let half = width(&title, TITLE) / 2.0;
-        let (x, y) = (TITLE + 1.0, (top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
-        let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
-        text(svg, x, y, &turned, &title);
+        y_title(svg, &self.y_label, frame, layout.height);
     }
 }
 

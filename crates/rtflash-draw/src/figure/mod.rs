@@ -5,7 +5,6 @@
 //! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
 //! or finds a place for the legend where no curve is. The bytes are the same on every machine.
 
-mod advances;
 mod axis;
 mod bars;
 mod coincide;
@@ -20,7 +19,7 @@ mod svg;
 mod switches;
 mod table;
 mod tex;
-mod text;
+pub(crate) mod text;
 
 #[cfg(all(test, feature = "pdf"))]
 mod tests;

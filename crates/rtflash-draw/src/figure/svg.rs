@@ -7,10 +7,11 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Figure;
+use super::axis::{PlotAxis, Tick};
 use super::coincide::{LINE_WIDTH, Stroke};
 use super::layout::FigureLayout;
 use super::legend::{LINE, SAMPLE, SPACE, Sample};
-use super::plot::{MARK, WIDTH};
+use super::plot::{MARK, Rectangle, WIDTH};
 use super::style::{Fill, Style};
 use super::switches::{FigureUse, named, target};
 use super::text::{LEGEND, TICK, TITLE, escaped, power, rounded, shortened, width};
@@ -25,15 +26,7 @@ const BAND: f64 = 5.0;
 /// The figure alone, or for a page, where curves are switched and values are shown.
 pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     let layout = FigureLayout::new(figure);
-    let height = layout.height;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
-         {height:.2}\" \
-         font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\"{}>\n\
-         <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
-        height / 72.0,
-        use_of.attributes(&figure.x_label)
-    );
+    let mut svg = head(layout.height, &use_of.attributes(&figure.x_label));
     grid_lines(&mut svg, &layout);
     for curve in 0..figure.curves.len() {
         use_of.group(&mut svg, "curve band", Some(curve), |svg| {
@@ -67,6 +60,58 @@ pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     legend(&mut svg, &layout, use_of);
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The beginning of a document of this height.
+pub(super) fn head(height: f64, attributes: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
+         {height:.2}\" \
+         font-family=\"DejaVu Sans, sans-serif\" font-size=\"{TICK}\"{attributes}>\n\
+         <rect width=\"{WIDTH}\" height=\"{height:.2}\" fill=\"#fff\"/>\n",
+        height / 72.0
+    )
+}
+
+/// A frame, with marks below at these x and to the left at these y.
+pub(super) fn framed(svg: &mut String, frame: Rectangle, xs: impl Iterator<Item = f64>, ys: impl Iterator<Item = f64>) {
+    let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());
+    let _ = write!(
+        svg,
+        "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} \
+         {top:.2}H{right:.2}V{bottom:.2}H{left:.2}Z"
+    );
+    for x in xs {
+        let _ = write!(svg, "M{x:.2} {bottom:.2}v{MARK}");
+    }
+    for y in ys {
+        let _ = write!(svg, "M{left:.2} {y:.2}h-{MARK}");
+    }
+    svg.push_str("\"/>\n");
+}
+
+/// The labels of the y axis.
+pub(super) fn y_labels(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
+    for tick in &axis.ticks {
+        let y = frame.bottom() - axis.place(tick.at) * frame.height;
+        text(svg, frame.left - MARK - 2.0, y + MIDDLE * TICK, "text-anchor=\"end\"", &tick.label);
+    }
+}
+
+/// The factor of the y axis, if it has one.
+pub(super) fn y_factor(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
+    if axis.exponent != 0 {
+        text(svg, frame.left, frame.top - 2.5, "", &power(axis.exponent));
+    }
+}
+
+/// The title of the y axis, turned, on paper of this height.
+pub(super) fn y_title(svg: &mut String, title: &str, frame: Rectangle, height: f64) {
+    let title = shortened(title, TITLE, height - 4.0);
+    let half = width(&title, TITLE) / 2.0;
+    let (x, y) = (TITLE + 1.0, (frame.top + frame.height / 2.0).clamp(half, (height - half).max(half)));
+    let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
+    text(svg, x, y, &turned, &title);
 }
 
 fn grid_lines(svg: &mut String, layout: &FigureLayout) {
@@ -176,31 +221,13 @@ fn markers(svg: &mut String, curve: usize, at: impl Iterator<Item = (f64, f64)>)
 }
 
 fn axes(svg: &mut String, layout: &FigureLayout) {
-    let frame = layout.plot.frame;
-    let _ = write!(
-        svg,
-        "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{:.2} {:.2}H{:.2}V{:.2}H{:.2}Z",
-        frame.left,
-        frame.top,
-        frame.right(),
-        frame.bottom(),
-        frame.left
-    );
-    for tick in &layout.plot.x.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}v{MARK}", layout.plot.at(tick.at, 0.0).0, frame.bottom());
+    let (plot, frame) = (&layout.plot, layout.plot.frame);
+    let x = |tick: &Tick| plot.at(tick.at, 0.0).0;
+    framed(svg, frame, plot.x.ticks.iter().map(x), plot.y.ticks.iter().map(|tick| plot.at(0.0, tick.at).1));
+    for tick in &plot.x.ticks {
+        text(svg, x(tick), frame.bottom() + MARK + TICK, "text-anchor=\"middle\"", &tick.label);
     }
-    for tick in &layout.plot.y.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}h-{MARK}", frame.left, layout.plot.at(0.0, tick.at).1);
-    }
-    svg.push_str("\"/>\n");
-    for tick in &layout.plot.x.ticks {
-        let (x, y) = (layout.plot.at(tick.at, 0.0).0, frame.bottom() + MARK + TICK);
-        text(svg, x, y, "text-anchor=\"middle\"", &tick.label);
-    }
-    for tick in &layout.plot.y.ticks {
-        let (x, y) = (frame.left - MARK - 2.0, layout.plot.at(0.0, tick.at).1 + MIDDLE * TICK);
-        text(svg, x, y, "text-anchor=\"end\"", &tick.label);
-    }
+    y_labels(svg, frame, &plot.y);
 }
 
 fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
@@ -211,19 +238,13 @@ fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
         text(svg, WIDTH - 2.0, below, "text-anchor=\"end\"", &power(layout.plot.x.exponent));
         room = frame.width - 50.0;
     }
-    if layout.plot.y.exponent != 0 {
-        text(svg, frame.left, frame.top - 2.5, "", &power(layout.plot.y.exponent));
-    }
+    y_factor(svg, frame, &layout.plot.y);
     // In the middle of the axis, or of the figure if the title needs the room.
     let title = shortened(&figure.x_label, TITLE, room);
     let half = width(&title, TITLE) / 2.0;
     let x = (frame.left + frame.width / 2.0).min(WIDTH - 2.0 - half);
     text(svg, x, below, &format!("text-anchor=\"middle\" font-size=\"{TITLE}\""), &title);
-    let title = shortened(&figure.y_label, TITLE, layout.height - 4.0);
-    let half = width(&title, TITLE) / 2.0;
-    let (x, y) = (TITLE + 1.0, (frame.top + frame.height / 2.0).clamp(half, (layout.height - half).max(half)));
-    let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
-    text(svg, x, y, &turned, &title);
+    y_title(svg, &figure.y_label, frame, layout.height);
 }
 
 fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {

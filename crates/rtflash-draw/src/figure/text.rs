@@ -1,12 +1,9 @@
 //! Text: how wide it is, and how it is written into SVG.
 
-#[cfg(feature = "fonts")]
 use std::sync::LazyLock;
 
 #[cfg(feature = "fonts")]
 use ttf_parser::Face;
-
-use super::advances::ADVANCES;
 
 /// Sizes of text, in points.
 pub(super) const TITLE: f64 = 8.0;
@@ -17,6 +14,17 @@ pub(super) const LEGEND: f64 = 7.0;
 const ABSENT: u16 = 1229;
 /// Units of the font's widths in its size.
 const UNITS: f64 = 2048.0;
+
+/// How wide the characters of the font are, so that figures are laid out alike where the font is
+/// not part of the program: the first character of a range, and the width of each from there on.
+static ADVANCES: LazyLock<Vec<(u32, Vec<u16>)>> = LazyLock::new(|| {
+    let range = |range: &str| {
+        let (first, widths) = range.split_once(' ').expect("a range has a first character");
+        let widths = widths.split_whitespace().map(|width| width.parse().expect("a width"));
+        (u32::from_str_radix(first, 16).expect("a character in hexadecimal"), widths.collect())
+    };
+    include_str!("advances.txt").split("\n\n").map(range).collect()
+});
 
 /// The font of the figures. `None` cannot be: it is part of the program.
 #[cfg(feature = "fonts")]
@@ -30,8 +38,8 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 
 /// The width of a character of a script that is in the list.
 fn listed(c: char) -> Option<u16> {
-    let of = |&(first, widths): &(u32, &'static [u16])| {
-        let at = u32::from(c).checked_sub(first)?;
+    let of = |(first, widths): &(u32, Vec<u16>)| {
+        let at = u32::from(c).checked_sub(*first)?;
         widths.get(usize::try_from(at).ok()?).copied()
     };
     ADVANCES.iter().find_map(of)
@@ -107,7 +115,7 @@ pub(super) fn ten_to(exponent: i32) -> String {
 }
 
 /// The text as content of an XML element; characters that XML has not become blanks.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -131,8 +139,8 @@ mod tests {
     fn the_list_has_the_widths_of_the_font() {
         assert_eq!(FACE.as_ref().map(|face| f64::from(face.units_per_em())), Some(UNITS));
         let mut count = 0;
-        for (first, widths) in ADVANCES {
-            for (c, width) in (first..).filter_map(char::from_u32).zip(widths) {
+        for (first, widths) in ADVANCES.iter() {
+            for (c, width) in (*first..).filter_map(char::from_u32).zip(widths) {
                 assert_eq!(of_font(c), *width, "U+{:04X}", u32::from(c));
                 count += 1;
             }

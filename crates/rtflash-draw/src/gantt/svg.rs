@@ -12,6 +12,7 @@ use self::lanes::HEIGHT;
 use super::axis::{TimeAxis, joined};
 use super::look::HUES;
 use super::{ChartBar, ChartRow, Gantt, Look, Miss};
+use crate::figure::text::escaped;
 
 /// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a
 /// screen shows.
@@ -198,10 +199,10 @@ impl Gantt {
                 Px((end - x - gap).max(THINNEST)),
                 Px(inner)
             );
-            escape(svg, &self.job_name(bar.job));
             let _ = writeln!(
                 svg,
-                ": {}, {} to {}</title></rect>",
+                "{}: {}, {} to {}</title></rect>",
+                escaped(&self.job_name(bar.job)),
                 self.look_name(bar.look, bar.job),
                 format_ns(bar.start),
                 format_ns(bar.end)
@@ -290,9 +291,7 @@ impl Gantt {
     }
 
     fn text_at(&self, svg: &mut String, class: &str, x: u64, y: u64, text: &str) {
-        let _ = write!(svg, "<text class=\"{class}\" x=\"{}\" y=\"{}\">", Px(x), Px(y));
-        escape(svg, text);
-        svg.push_str("</text>\n");
+        let _ = writeln!(svg, "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", Px(x), Px(y), escaped(text));
     }
 }
 
@@ -319,16 +318,4 @@ fn style() -> String {
 /// About as wide as the text is in the fonts of the figure, rather more.
 fn text_width(text: &str) -> u64 {
     text.chars().map(|c| if c.is_ascii() { FONT * 62 / 100 } else { FONT }).sum()
-}
-
-fn escape(svg: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '<' => svg.push_str("&lt;"),
-            '>' => svg.push_str("&gt;"),
-            '&' => svg.push_str("&amp;"),
-            '"' => svg.push_str("&quot;"),
-            _ => svg.push(c),
-        }
-    }
 }

@@ -11,6 +11,8 @@ mod tests;
 
 use std::fmt::Write;
 
+use rtflash_wire::{AnswerTable, Column, Tone};
+
 use self::escape::{data, html};
 use crate::Gantt;
 use crate::figure::{Bars, Figure};
@@ -21,24 +23,12 @@ const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the page's own script, as it stands between its tags: a test computes it.
 const SCRIPT_HASH: &str = "sha256-ELJcsD8IZmUudO0azoquM49j8m7z8FDzm4CB9zBeKm4=";
 
-/// How something ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// As it should.
-    Good,
-    /// As it should not.
-    Bad,
-    /// The verdict is open.
-    Open,
-}
-
-impl Tone {
-    fn class(self) -> &'static str {
-        match self {
-            Tone::Good => "good",
-            Tone::Bad => "bad",
-            Tone::Open => "open",
-        }
+/// The class of a tone in the page's style sheet.
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Open => "open",
     }
 }
 
@@ -85,7 +75,7 @@ pub enum ReportPart {
     /// Pictures, side by side where there is room.
     Pictures(Vec<Picture>),
     /// A table whose rows can be sorted.
-    Table(SortableTable),
+    Table(AnswerTable),
 }
 
 /// A picture on a page, with a caption.
@@ -113,59 +103,20 @@ impl Picture {
     }
 }
 
-/// A table of a report.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SortableTable {
-    /// Headings; those that start with `>` have numbers below, aligned right and sorted by value.
-    pub headings: Vec<String>,
-    /// Rows, with a cell for each heading.
-    pub rows: Vec<Vec<TableCell>>,
-}
-
-/// A cell of a [`SortableTable`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TableCell {
-    text: String,
-    value: Option<f64>,
-    tone: Option<Tone>,
-}
-
-impl TableCell {
-    /// A text.
-    pub fn text(text: impl Into<String>) -> TableCell {
-        TableCell { text: text.into(), ..TableCell::default() }
-    }
-
-    /// A number as it is read, and by which it is sorted.
-    pub fn number(text: impl Into<String>, value: f64) -> TableCell {
-        TableCell { text: text.into(), value: value.is_finite().then_some(value), tone: None }
-    }
-
-    /// A number that may be absent.
-    pub fn some(number: Option<(String, f64)>) -> TableCell {
-        number.map_or_else(|| TableCell::text("-"), |(text, value)| TableCell::number(text, value))
-    }
-
-    /// This cell in the colour of a tone.
-    pub fn toned(self, tone: Tone) -> TableCell {
-        TableCell { tone: Some(tone), ..self }
-    }
-}
-
 impl HtmlReport {
     /// The page.
     pub fn html(&self) -> String {
         let mut verdict = String::new();
         if !self.verdicts.is_empty() {
             let row = |of: &LabelledVerdict| {
-                let (class, label, text) = (of.tone.class(), html(&of.label), html(&of.text));
+                let (class, label, text) = (class(of.tone), html(&of.label), html(&of.text));
                 format!("<dt>{label}</dt><dd class=\"{class}\">{text}</dd>")
             };
             let _ =
                 writeln!(verdict, "<dl class=\"verdicts\">{}</dl>", self.verdicts.iter().map(row).collect::<String>());
         }
         if let Some((tone, text)) = &self.verdict {
-            let _ = writeln!(verdict, "<p class=\"verdict {}\">{}</p>", tone.class(), html(text));
+            let _ = writeln!(verdict, "<p class=\"verdict {}\">{}</p>", class(*tone), html(text));
         }
         let mut parts = String::new();
         self.parts.iter().for_each(|part| part.write(&mut parts));
@@ -220,37 +171,30 @@ impl ReportPart {
                 }
                 page.push_str("</div>\n");
             }
-            ReportPart::Table(table) => table.write(page),
+            ReportPart::Table(table) => write_table(table, page),
         }
     }
 }
 
-impl SortableTable {
-    /// A table without rows.
-    pub fn new(headings: &[&str]) -> SortableTable {
-        SortableTable { headings: headings.iter().map(|&heading| heading.to_owned()).collect(), rows: Vec::new() }
+/// A table with all of its columns.
+fn write_table(table: &AnswerTable, page: &mut String) {
+    page.push_str("<div class=\"table\">\n<table>\n<thead><tr>");
+    for Column { heading, is_number, .. } in &table.columns {
+        let class = if *is_number { " class=\"number\"" } else { "" };
+        let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", html(heading));
     }
-
-    fn write(&self, page: &mut String) {
-        let is_number = |column: usize| self.headings.get(column).is_some_and(|heading| heading.starts_with('>'));
-        page.push_str("<div class=\"table\">\n<table>\n<thead><tr>");
-        for (column, heading) in self.headings.iter().enumerate() {
-            let class = if is_number(column) { " class=\"number\"" } else { "" };
-            let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", html(heading.trim_start_matches('>')));
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        page.push_str("<tr>");
+        for (column, cell) in table.columns.iter().zip(row) {
+            let of = if column.is_number { "number" } else { "name" };
+            let tone = cell.tone.map_or_else(String::new, |tone| format!(" {}", class(tone)));
+            // Where the text is the number itself, it is enough.
+            let unsaid = cell.value.filter(|value| cell.text.parse() != Ok(*value));
+            let value = unsaid.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
+            let _ = write!(page, "<td class=\"{of}{tone}\"{value}>{}</td>", html(&cell.text));
         }
-        page.push_str("</tr></thead>\n<tbody>\n");
-        for row in &self.rows {
-            page.push_str("<tr>");
-            for (column, cell) in row.iter().enumerate() {
-                let class = if is_number(column) { "number" } else { "name" };
-                let tone = cell.tone.map_or_else(String::new, |tone| format!(" {}", tone.class()));
-                // Where the text is the number itself, it is enough.
-                let unsaid = cell.value.filter(|value| cell.text.parse() != Ok(*value));
-                let value = unsaid.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
-                let _ = write!(page, "<td class=\"{class}{tone}\"{value}>{}</td>", html(&cell.text));
-            }
-            page.push_str("</tr>\n");
-        }
-        page.push_str("</tbody>\n</table>\n</div>\n");
+        page.push_str("</tr>\n");
     }
+    page.push_str("</tbody>\n</table>\n</div>\n");
 }

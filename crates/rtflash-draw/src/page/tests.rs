@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rtflash_model::Instant;
+use rtflash_wire::Cell;
 use sha2::{Digest, Sha256};
 
 use super::*;
@@ -32,10 +33,10 @@ fn page(text: &str) -> HtmlReport {
     let mut gantt = Gantt::new(&plan(), Instant::START, Instant::from_ns(40_000_000).expect("a time"));
     run(60_000_000).iter().for_each(|record| rtflash_trace::Observer::record(&mut gantt, record));
     gantt.finish(Instant::from_ns(60_000_000).expect("a time"));
-    let mut table = SortableTable::new(&["name", ">number"]);
-    table.headings[0] = text.into();
-    table.rows.push(vec![TableCell::text(text).toned(Tone::Bad), TableCell::number(text, 1.5)]);
-    table.rows.push(vec![TableCell::text("plain"), TableCell::number("7", 7.0)]);
+    let mut table = AnswerTable::new(["name", ">number"]);
+    table.columns[0].heading = text.into();
+    table.rows.push(vec![Cell::text(text).toned(Tone::Bad), Cell::number(text, 1.5)]);
+    table.rows.push(vec![Cell::text("plain"), Cell::number("7", 7.0)]);
     let json = serde_json::json!({ text: [text, 1] }).to_string();
     HtmlReport {
         title: text.into(),
@@ -166,12 +167,12 @@ fn curves_are_switched_by_the_names_in_the_legend() {
 
 #[test]
 fn cells_are_sorted_by_their_values() {
-    let mut table = SortableTable::new(&["name", ">number"]);
-    table.rows.push(vec![TableCell::text("a"), TableCell::number("1.5 ms", 1_500_000.0)]);
-    table.rows.push(vec![TableCell::text("b"), TableCell::number("7", 7.0)]);
-    table.rows.push(vec![TableCell::text("c"), TableCell::some(None)]);
+    let mut table = AnswerTable::new(["name", ">number"]);
+    table.rows.push(vec![Cell::text("a"), Cell::number("1.5 ms", 1_500_000.0)]);
+    table.rows.push(vec![Cell::text("b"), Cell::number("7", 7.0)]);
+    table.rows.push(vec![Cell::text("c"), Cell::some(None)]);
     let mut page = String::new();
-    table.write(&mut page);
+    write_table(&table, &mut page);
     assert!(page.contains("<td class=\"number\" data-v=\"1500000\">1.5 ms</td>"), "{page}");
     assert!(page.contains("<td class=\"number\">7</td>"), "{page}");
     assert!(page.contains("<td class=\"number\">-</td>"), "{page}");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_analysis::Analysis;
-use rtflash_plan::Service;
+use rtflash_plan::{Policy, Service};
 
 /// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not
 /// real-time are served. Both may be your own; their names distinguish them.
@@ -26,10 +26,7 @@ impl Contender {
 
     /// What the user calls the service.
     pub fn server(&self) -> &'static str {
-        match self.service {
-            Service::Tbs => "tbs",
-            Service::Background => "background",
-        }
+        self.service.name()
     }
 }
 

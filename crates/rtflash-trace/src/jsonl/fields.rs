@@ -8,7 +8,7 @@ use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use rtflash_plan::Kind;
+use rtflash_plan::{Kind, Policy};
 
 /// A [`TraceError`] that does not know its line yet.
 pub(super) struct Wrong {
@@ -157,16 +157,26 @@ impl<'a> LineFields<'a> {
         text.ok_or_else(|| self.refused(field, "a string"))
     }
 
-    /// The value that a name in a field stands for; `default` where it is absent.
-    pub(super) fn named<T: Copy>(&self, field: Field, names: &[(&str, T)], default: T) -> Result<T, Wrong> {
+    /// The one of these values whose name is in a field; `default` where it is absent.
+    pub(super) fn named<T: Copy>(
+        &self,
+        field: Field,
+        all: &[T],
+        name: fn(T) -> &'static str,
+        default: T,
+    ) -> Result<T, Wrong> {
         if !self.has(field) {
             return Ok(default);
         }
         let text = self.string(field)?;
-        names.iter().find(|&&(name, _)| name == text).map(|&(_, value)| value).ok_or_else(|| {
-            let all: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
+        all.iter().copied().find(|&of| name(of) == text).ok_or_else(|| {
+            let all: Vec<&str> = all.iter().copied().map(name).collect();
             self.refused(field, all.join(" or "))
         })
+    }
+
+    pub(super) fn policy<P: Policy>(&self, field: Field, default: P) -> Result<P, Wrong> {
+        self.named(field, P::ALL, P::name, default)
     }
 
     pub(super) fn kind(&self, allowed: &[Kind]) -> Result<Kind, Wrong> {
@@ -176,11 +186,6 @@ impl<'a> LineFields<'a> {
             wrong(format!("`kind` is `{}`", shortened(&name)), format!("{} for this job", allowed.join(" or ")))
         })
     }
-}
-
-/// The inverse of [`LineFields::named`].
-pub(super) fn name_of<T: PartialEq>(names: &[(&'static str, T)], wanted: T) -> &'static str {
-    names.iter().find(|(_, value)| *value == wanted).expect("every value has a name").0
 }
 
 /// As much of a text as helps in a message.

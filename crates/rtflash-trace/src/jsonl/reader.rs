@@ -8,7 +8,7 @@ use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 use rtflash_plan::{JobId, Kind, Layout, NO_LPN, Plan, SourceId};
 
 use super::fields::{Field, LineFields, Wrong, shortened, wrong};
-use super::{STEPS, setup};
+use super::setup;
 use crate::any_record::Record;
 use crate::record::{
     Action, Complete, EmptyPage, Failed, LeftOut, Moved, NONE, Operation, Padding, Policed, Release, Reserve,
@@ -206,7 +206,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         let (start, end) = interval(fields, Field::Silent, "silent")?;
         let job = self.collecting(fields)?;
         fields.present(Field::Step)?;
-        let step = fields.named(Field::Step, &STEPS, Step::Read)?;
+        let step = fields.named(Field::Step, &Step::ALL, Step::name, Step::Read)?;
         let (cluster, chip) = self.place(fields)?;
         Ok(Record::Padding(Padding { start, end, job, cluster, chip, step }))
     }

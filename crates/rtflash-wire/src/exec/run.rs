@@ -4,7 +4,7 @@ use rtflash_analysis::Fraction;
 use rtflash_judge::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_judge::{Finding, Unit};
 use rtflash_model::{ChipId, Instant, Span, TaskSet};
-use rtflash_plan::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Victims, Waits};
+use rtflash_plan::{Dispatch, Options, Placed, Plan, Policy, Releases, Source};
 use rtflash_trace::{Kind, Setup};
 
 use super::{
@@ -13,7 +13,6 @@ use super::{
 };
 use crate::numbers::time;
 use crate::parts::{Nanoseconds, Text, chip_numbers, task_name, task_names};
-use crate::verdicts::Verdicts;
 
 impl WearLine {
     fn new(wear: MostWorn, settings: &Settings) -> WearLine {
@@ -42,40 +41,6 @@ fn per_second(count: u64, settings: &Settings) -> f64 {
 }
 
 impl<'a> ExecAnswer<'a> {
-    /// The answer where nothing could be run.
-    pub fn refused(
-        algorithm: Option<&'a str>,
-        analysis: &'a str,
-        predicted: Option<bool>,
-        verdicts: Verdicts,
-        settings: Settings,
-        reason: String,
-    ) -> ExecAnswer<'a> {
-        ExecAnswer {
-            verdict: None,
-            verdicts,
-            reason: Some(reason),
-            algorithm: algorithm.map(Text::from),
-            analysis: analysis.into(),
-            predicted_schedulable: predicted,
-            relies_on: None,
-            disobeys: None,
-            notes: Vec::new(),
-            settings,
-            checks: Vec::new(),
-            requests: Vec::new(),
-            gc: Vec::new(),
-            jobs: Vec::new(),
-            operations: Operations::default().into(),
-            non_rt_pages_per_s: 0.0,
-            wear: None,
-            clusters: Vec::new(),
-            chips: Vec::new(),
-            channels: Vec::new(),
-            meta: None,
-        }
-    }
-
     /// A note for each stream that asks for more than its server gives.
     #[allow(clippy::cast_precision_loss)]
     pub fn outgrown(&self) -> impl Iterator<Item = String> {
@@ -211,44 +176,45 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
     }
 }
 
-/// The settings of a recorded run, as far as its trace tells.
-pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Settings {
-    Settings {
-        duration_ns: duration.as_ns(),
-        stopped_before_ns: None,
-        dispatch: dispatch.into(),
-        server: Some(match setup.service {
-            Service::Tbs => "tbs".into(),
-            Service::Background => "background".into(),
-        }),
-        victims: Some(match setup.victims {
-            Victims::Actual => "actual".into(),
-            Victims::Worst => "worst".into(),
-        }),
-        aging: setup.aging.map(|aging| match aging {
-            Aging::Worst => "worst".into(),
-            Aging::Random => "random".into(),
-            Aging::Fresh => "fresh".into(),
-        }),
-        pattern: None,
-        times: None,
-        waits: Some(match setup.waits {
-            Waits::Actual => "actual".into(),
-            Waits::Worst => "worst".into(),
-        }),
-        phases: None,
-        releases: None,
-        arrivals: None,
-        police: None,
-        trims: None,
-        arbitration: (setup.arbitration == Arbitration::RoundRobin).then(|| "round-robin".into()),
-        ties: match setup.ties {
-            Ties::Lowest => None,
-            Ties::Highest => Some("highest".into()),
-            Ties::Random => Some("random".into()),
-        },
-        backfill: Some(setup.backfill),
-        faults: None,
-        seed: setup.seed,
+impl Settings {
+    /// The settings of a run with these options; what they do not show is left out.
+    pub fn of(options: &Options) -> Settings {
+        let Placed { waits, backfill, faults } = options.placed;
+        Settings {
+            duration_ns: options.duration.as_ns(),
+            dispatch: options.dispatch.name().into(),
+            server: Some(options.service.name().into()),
+            victims: Some(options.victims.name().into()),
+            aging: Some(options.aging.name().into()),
+            pattern: Some(options.pattern.name().into()),
+            times: Some(options.times.name().into()),
+            waits: Some(waits.name().into()),
+            phases: Some(options.phases.name().into()),
+            arrivals: options.recurrence.stated().map(Text::from),
+            police: options.police.then_some(true),
+            arbitration: options.arbitration.stated().map(Text::from),
+            ties: options.ties.stated().map(Text::from),
+            backfill: Some(backfill),
+            faults: (faults > 0).then_some(faults),
+            seed: Some(options.seed),
+            ..Settings::default()
+        }
+    }
+
+    /// The settings of a recorded run, as far as its trace tells.
+    pub fn traced(setup: &Setup, duration: Instant, dispatch: Dispatch) -> Settings {
+        Settings {
+            duration_ns: duration.as_ns(),
+            dispatch: dispatch.name().into(),
+            server: Some(setup.service.name().into()),
+            victims: Some(setup.victims.name().into()),
+            aging: setup.aging.map(|aging| aging.name().into()),
+            waits: Some(setup.waits.name().into()),
+            arbitration: setup.arbitration.stated().map(Text::from),
+            ties: setup.ties.stated().map(Text::from),
+            backfill: Some(setup.backfill),
+            seed: setup.seed,
+            ..Settings::default()
+        }
     }
 }

@@ -96,7 +96,7 @@ impl Directory {
 
     /// Writes a file of results.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), CommandFailure> {
-        whole::write(&self.path.join(name), content).map_err(|error| self.failure(name, &error))
+        output::save(&self.path.join(name), content)
     }
 
     /// A failure to write a file.

@@ -3,7 +3,8 @@
 use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::generate::PeriodDistribution;
-use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
+use rtflash_model::{Span, format_ns, write_device, write_task_set};
+use rtflash_plan::Policy;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,8 +12,6 @@ use serde_json::value::RawValue;
 
 use crate::CommandFailure;
 use crate::args::ExperimentArgs;
-use crate::commands::policies;
-use crate::render::kind::kind;
 
 /// `manifest.json`: all that the results depend on.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -172,10 +171,10 @@ impl Manifest {
                 read_pages: options.read_pages,
                 write_pages: options.write_pages,
                 gap_ns: [options.gap.0.as_ns(), options.gap.1.as_ns()],
-                dispatch: policies::dispatch(args.dispatch).1,
-                victims: policies::victims(args.victims).1,
-                aging: policies::aging(args.aging).1,
-                pattern: policies::pattern(args.pattern).1,
+                dispatch: options.dispatch.name(),
+                victims: options.victims.name(),
+                aging: options.aging.name(),
+                pattern: options.pattern.name(),
             }),
             shard: None,
         }
@@ -247,7 +246,7 @@ impl Manifest {
 /// What is granted to the sound analyses, where there are any.
 fn rely_on(plan: &Plan) -> Option<&'static str> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find_map(|analysis| kind(analysis).rely_on()).map(Reliance::name)
+    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
 }
 
 /// The algorithms, with their servers where these matter, and the analyses: each once.
@@ -319,13 +318,13 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--sweep", sweep.to_string());
     }
     if let Measure::Bandwidth(options) = &spec.measure {
-        add_bandwidth(args, options, &mut add);
+        add_bandwidth(options, &mut add);
     }
     words
 }
 
 /// The options of how bandwidth is measured.
-fn add_bandwidth(args: &ExperimentArgs, options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
+fn add_bandwidth(options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
     if let Some(warmup) = options.warmup {
         add("--warmup", format_ns(warmup.as_ns()));
     }
@@ -334,8 +333,8 @@ fn add_bandwidth(args: &ExperimentArgs, options: &Bandwidth, add: &mut dyn FnMut
     add("--write-pages", options.write_pages.to_string());
     let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
     add("--gap", format!("{shortest}..{longest}"));
-    add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
-    add("--victims", policies::victims(args.victims).1.to_owned());
-    add("--aging", policies::aging(args.aging).1.to_owned());
-    add("--pattern", policies::pattern(args.pattern).1.to_owned());
+    add("--dispatch", options.dispatch.name().to_owned());
+    add("--victims", options.victims.name().to_owned());
+    add("--aging", options.aging.name().to_owned());
+    add("--pattern", options.pattern.name().to_owned());
 }

@@ -18,7 +18,7 @@ use super::generate::DeviceFrom;
 use crate::CommandFailure;
 use crate::answer::Unanswered;
 use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
-use crate::render::{Render, experiment_text};
+use crate::render::{experiment_text, rendered};
 use crate::status::Status;
 use crate::{output, report};
 
@@ -53,10 +53,8 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
         output::complain(&format!("going on: {} of {all} sets are done\n", progress.done()));
     }
     let mut watcher = TerminalBar::new(&directory, progress.done(), all);
-    let progress = match args.jobs {
-        None => work(&plan, progress, &mut watcher),
-        Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
-    };
+    let jobs = args.jobs.map(usize::from);
+    let progress = super::policies::on_threads(jobs, || work(&plan, progress, &mut watcher))?;
     watcher.finish();
     let progress = progress.map_err(|failure| match failure {
         RunFailure::Unkept(error) => directory.failure(PROGRESS, &error),
@@ -215,17 +213,15 @@ fn finish(
             write(&name, &content)?;
         }
     }
+    let page_size = plan.spec().sets.device.page_size();
     if let Some(path) = &wanted.report {
-        report::write(path, &report::experiment(&summary, &manifest.text(None)?, &figures, &tables))?;
+        report::write(path, &report::experiment(&summary, page_size, &manifest.text(None)?, &figures, &tables))?;
     }
     let (status, warnings) = warnings(&summary);
     output::complain(&warnings);
     let directory = directory.path().display().to_string();
-    let page_size = plan.spec().sets.device.page_size();
-    let text =
-        experiment_text::ExperimentView { summary: &summary, page_size, directory: &directory, written: &written }
-            .render(wanted.format);
-    output::print(&text)?;
+    let text = || experiment_text::text(&summary, page_size, &directory, &written);
+    output::print(&rendered(wanted.format, &summary, text))?;
     Ok(status)
 }
 

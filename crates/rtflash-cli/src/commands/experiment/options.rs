@@ -1,10 +1,10 @@
 //! What the user typed as a plan.
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
-use rtflash_analysis::Analysis;
+use rtflash_analysis::{Analysis, baseline};
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
-use rtflash_model::generate::{MAX_TASKS, SetSpec};
+use rtflash_model::generate::MAX_TASKS;
 use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
 use rtflash_plan::Service;
 
@@ -14,7 +14,7 @@ use crate::answer::Unanswered;
 use crate::args::{ExperimentArgs, ExperimentKind};
 use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
-use crate::render::kind::kind;
+use crate::render::kind::promises;
 
 /// The plan, and what repeats it.
 pub fn plan(
@@ -25,7 +25,7 @@ pub fn plan(
     let device = generate::device(&args.sets.device, device_from)?;
     let analyses = analyses(args, own)?;
     let made_for = match &args.analysis {
-        Some(name) => Some(own.analysis(name, args.rely_on.granted())?),
+        Some(name) => Some(own.analysis(name, args.rely_on.granted)?),
         // With one analysis there is no question.
         None => Some(analyses[0]).filter(|only| analyses.len() == 1 && !only.is_necessary()),
     };
@@ -44,18 +44,7 @@ pub fn plan(
         ExperimentKind::Bandwidth => "0.1..3.1",
     };
     let utilizations = generate::utilizations(args.util.as_deref(), Some(usual), generator, &args.sets)?;
-    let sets = SetSpec {
-        device,
-        tasks: args.sets.tasks,
-        generator,
-        page_costs: analyses[0].page_costs(&device),
-        writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
-        accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
-        deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
-        periods: generate::periods(&args.sets)?,
-        pages: generate::pages(args.sets.pages.as_deref())?,
-        seed: args.sets.seed,
-    };
+    let sets = generate::set_spec(&args.sets, device, generator, analyses[0])?;
     let spec = Spec {
         measure: measure(args)?,
         sets,
@@ -103,7 +92,7 @@ impl OwnContenders {
 }
 
 fn analyses(args: &ExperimentArgs, own: &OwnContenders) -> Result<Vec<&'static dyn Analysis>, CommandFailure> {
-    let granted = args.rely_on.granted();
+    let granted = args.rely_on.granted;
     if args.analyses.is_empty() {
         return Ok(vec![own.analysis(args.analysis.as_deref().unwrap_or("thesis"), granted)?]);
     }
@@ -120,10 +109,10 @@ fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
         read_pages: args.read_pages,
         write_pages: args.write_pages,
         gap: gap(&args.gap)?,
-        dispatch: policies::dispatch(args.dispatch).0,
-        victims: policies::victims(args.victims).0,
-        aging: policies::aging(args.aging).0,
-        pattern: policies::pattern(args.pattern).0,
+        dispatch: args.dispatch,
+        victims: args.victims,
+        aging: args.aging,
+        pattern: args.pattern,
     }))
 }
 
@@ -188,11 +177,9 @@ fn contenders(
     if bandwidth && analyses.iter().any(|analysis| analysis.is_necessary()) {
         return Err(CommandFailure("--analyses necessary: it divides nothing, so there is no job to serve".into()));
     }
-    let kinds: Vec<_> = analyses.iter().map(|&analysis| kind(analysis)).collect();
-    let usual = kinds.iter().find(|kind| kind.promises()).or(kinds.first()).map(|kind| kind.contenders(bandwidth));
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();
-    for name in if given.is_empty() { usual.expect("an experiment has an analysis") } else { &given } {
+    for name in if given.is_empty() { usual_contenders(analyses, bandwidth) } else { &given } {
         let (allocator, service) = contender(name.trim(), bandwidth, own)?;
         let deciding = analyses.iter().filter(|analysis| !analysis.is_necessary());
         contenders.extend(deciding.map(|&analysis| Contender { allocator, analysis, service }));
@@ -201,6 +188,20 @@ fn contenders(
     let necessary = analyses.iter().filter(|analysis| analysis.is_necessary());
     contenders.extend(necessary.map(|&analysis| Contender::new(&AnyAllocation, analysis)));
     Ok(contenders)
+}
+
+/// Who is compared where no algorithms are named, in bandwidth or in schedulability.
+fn usual_contenders(analyses: &[&'static dyn Analysis], bandwidth: bool) -> &'static [&'static str] {
+    let is_baseline = analyses.first().is_some_and(|first| baseline(first.name()).is_some());
+    match (analyses.iter().any(|&analysis| promises(analysis)), is_baseline, bandwidth) {
+        (true, _, true) => &["best-fit+tbs", "equal-split+background"],
+        // Part-FTL makes no clusters that could be placed.
+        (true, _, false) => &["best-fit", "clustering-bfd", "equal-split", "global"],
+        (false, true, true) => &["equal-split+background"],
+        (false, true, false) => &["clustering-bfd", "equal-split", "global"],
+        (false, false, true) => &["clustering-bfd+tbs", "equal-split+background"],
+        (false, false, false) => &["clustering-bfd", "equal-split", "part-ftl", "global"],
+    }
 }
 
 /// An algorithm, with its service behind a `+` where jobs are run.

@@ -2,7 +2,7 @@
 
 use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{read_allocation, read_task_set};
-use rtflash_plan::Aging;
+use rtflash_plan::{Aging, Policy};
 
 use super::outside::{Outside, held};
 use crate::file::ObjectField;
@@ -45,8 +45,8 @@ pub(super) fn clusters<'t>(
 
 /// What was on the device before.
 pub(super) fn aging<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Aging> {
-    let at = reader.choice(raw, place, "state of the device", &["worst", "random", "fresh"])?;
-    Some([Aging::Worst, Aging::Random, Aging::Fresh][at])
+    let names: Vec<&str> = Aging::ALL.iter().map(|of| of.name()).collect();
+    Some(Aging::ALL[reader.choice(raw, place, "state of the device", &names)?])
 }
 
 /// The device with the jobs beside its tasks, and the jobs of the tasks; `None` where something

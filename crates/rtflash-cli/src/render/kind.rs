@@ -1,0 +1,46 @@
+//! The words in which the kinds of tests differ.
+
+use rtflash_analysis::{Analysis, baseline};
+
+/// The words for one kind of test.
+pub struct KindWords {
+    /// What tables call the share of a cluster.
+    pub share: &'static str,
+    /// That the data alone are at fault.
+    pub only_data: &'static str,
+    /// How write amplification is bounded.
+    pub write_amplification: &'static str,
+}
+
+const EVEN: &str = "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly";
+
+const BASELINE: KindWords =
+    KindWords { share: ">full", only_data: "Every cluster would pass the test itself.\n", write_amplification: EVEN };
+
+const DEMAND: KindWords = KindWords {
+    share: ">demand",
+    only_data: "The deadlines alone would be met in every cluster.\n",
+    write_amplification: "1 + v / alpha, by the certificate",
+};
+
+const UTILIZATION: KindWords = KindWords {
+    share: ">U",
+    only_data: "Theorem 1 itself would pass every cluster: it knows nothing of space.\n",
+    write_amplification: EVEN,
+};
+
+/// The words for the test of an analysis.
+pub fn words(analysis: &dyn Analysis) -> &'static KindWords {
+    if baseline(analysis.name()).is_some() {
+        &BASELINE
+    } else if promises(analysis) {
+        &DEMAND
+    } else {
+        &UTILIZATION
+    }
+}
+
+/// Whether a yes of the analysis is a promise about the device, with certificates.
+pub fn promises(analysis: &dyn Analysis) -> bool {
+    analysis.demand_test().is_some()
+}
