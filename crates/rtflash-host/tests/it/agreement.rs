@@ -56,6 +56,7 @@ fn mq_deadline(rng: &mut Rng) -> SchedulerSettings {
         prio_aging_expire,
         writes_starved: small(rng.within(0, 3)),
         fifo_batch: small(rng.within(0, 4)),
+        async_depth: None,
     })
 }
 

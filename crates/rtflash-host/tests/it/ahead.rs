@@ -195,7 +195,7 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
             write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false },
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false, ..Host::default() },
         scheduler: SchedulerSettings::K2(scheduler),
         jobs: vec![reader, writer],
         duration: at(3_000_000_000),

@@ -89,6 +89,7 @@ fn scenario(seed: u64) -> Scenario {
             requests: 100,
             turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
             merge: rng.within(0, 3) == 0,
+            ..Host::default()
         },
         scheduler: scheduler(&mut rng),
         jobs,
@@ -307,7 +308,14 @@ fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
         device: HostDevice::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO, merge: false },
+        host: Host {
+            cpus: 1,
+            max_sectors: 1_280 << 10,
+            requests: 1_000,
+            turnaround: Span::ZERO,
+            merge: false,
+            ..Host::default()
+        },
         scheduler: SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() }),
         jobs,
         duration: at(1_000_000),

@@ -1,9 +1,11 @@
 //! Runs in front of an eMMC, against a host that is written down plainly: nanosecond by nanosecond,
 //! with lists.
 
-use rtflash_host::run::{Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, WriteBack, run};
+use rtflash_host::run::{
+    Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Kernel, Scenario, WriteBack, run,
+};
 use rtflash_host::scheduler::{
-    Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, SchedulerSettings, Split,
+    BfqSettings, Cut, K2Settings, KyberSettings, MinimalEffortSettings, MqDeadlineSettings, SchedulerSettings, Split,
     UserCentricSettings,
 };
 use rtflash_host::{Class, Command, Op, Scheduler};
@@ -65,6 +67,13 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut device: Vec<Command> = Vec::new();
     let mut ends = None;
     let mut tags = scenario.host.requests as usize;
+    // Tags of requests that may have some of them alone.
+    let mut limited = 0_usize;
+    let buffered =
+        |command: &Command| matches!(scenario.jobs[command.job as usize].releases, JobReleases::WriteBack(_));
+    let limit = |scheduler: &dyn Scheduler, command: &Command| {
+        scheduler.tag_limit(command, buffered(command), &scenario.host).map(|limit| limit as usize)
+    };
     let mut released = vec![0_u64; scenario.jobs.len()];
     let mut place: Vec<u64> = scenario.jobs.iter().map(|job| job.from).collect();
     // When closed jobs release, in the order in which that became known.
@@ -119,6 +128,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             ends = start(&device, &mut ios, &owner);
             scheduler.completed(&command, at(now));
             tags += 1;
+            limited -= usize::from(limit(&*scheduler, &command).is_some());
             for &of in &owner[usize::try_from(command.id).expect("few")] {
                 let io = &mut ios[of];
                 io.left -= 1;
@@ -140,27 +150,40 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
         }
         let admit = |waiting: &mut Vec<Vec<Command>>,
                      tags: &mut usize,
+                     limited: &mut usize,
                      owner: &mut [Vec<usize>],
                      queued: &mut Vec<Command>,
                      scheduler: &mut Box<dyn Scheduler>| {
-            while !waiting.is_empty() {
-                if let Some((place, after)) = merged(scenario, &waiting[0], queued, &**scheduler) {
+            let mut next = 0;
+            let mut any = false;
+            while next < waiting.len() {
+                let own = limit(&**scheduler, &waiting[next][0]);
+                if waiting[..next].iter().any(|earlier| limit(&**scheduler, &earlier[0]) == own) {
+                    // It is behind its like.
+                    next += 1;
+                } else if let Some((place, after)) = merged(scenario, &waiting[next], queued, &**scheduler) {
                     scheduler.merged(&queued[place], &after);
                     queued[place] = after;
-                    let gone = waiting.remove(0);
+                    let gone = waiting.remove(next);
                     let io = owner[usize::try_from(gone[0].id).expect("few")][0];
                     owner[usize::try_from(after.id).expect("few")].push(io);
-                } else if waiting[0].len() <= *tags {
-                    let pieces = waiting.remove(0);
+                    next = 0;
+                } else if waiting[next].len() > *tags {
+                    break;
+                } else if own.is_some_and(|own| *limited + waiting[next].len() > own) {
+                    next += 1;
+                } else {
+                    let pieces = waiting.remove(next);
                     *tags -= pieces.len();
+                    *limited += if own.is_some() { pieces.len() } else { 0 };
                     queued.extend(&pieces);
                     pieces.into_iter().for_each(|piece| scheduler.insert(piece, at(now)));
-                } else {
-                    break;
+                    next = 0;
+                    any = true;
                 }
             }
+            any
         };
-        admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
         let mut due: Vec<usize> = planned.iter().filter(|&&(at, _)| at == now).map(|&(_, job)| job).collect();
         for (number, job) in scenario.jobs.iter().enumerate() {
             if let JobReleases::Every { period, .. } = job.releases
@@ -185,6 +208,10 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             if round == due.len() {
                 // Everything timed has been released, and is asked for first.
                 if may_ask {
+                    ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
+                }
+                // Then those get tags that waited for some, and ask.
+                if admit(&mut waiting, &mut tags, &mut limited, &mut owner, &mut queued, &mut scheduler) {
                     ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
                 }
             }
@@ -234,12 +261,15 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 next += size;
             }
             ios.push(Io { job: number, released: now, left, begun: false });
-            admit(&mut waiting, &mut tags, &mut owner, &mut queued, &mut scheduler);
+            admit(&mut waiting, &mut tags, &mut limited, &mut owner, &mut queued, &mut scheduler);
             if round >= due.len() {
                 ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
             }
         }
         if may_ask {
+            ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
+        }
+        if admit(&mut waiting, &mut tags, &mut limited, &mut owner, &mut queued, &mut scheduler) {
             ask(&mut device, &mut ends, &mut ios, &owner, &mut queued, &mut scheduler);
         }
     }
@@ -274,13 +304,16 @@ fn scheduler(rng: &mut Rng) -> SchedulerSettings {
         prio_aging_expire: ns(rng.within(100, 900)),
         writes_starved: rng.small(0, 2),
         fifo_batch: rng.small(1, 3),
+        async_depth: (rng.within(0, 1) == 0).then_some(rng.small(1, 4)),
     };
     let minimal = MinimalEffortSettings { rate: 20_000_000_000, slice: ns(rng.within(50, 400)), max_reads: 4 };
+    let fair = BfqSettings { budget: rng.within(1, 64) << 10 };
     rng.one_of(&[
         SchedulerSettings::None,
         SchedulerSettings::K2(k2),
         SchedulerSettings::K2(K2Settings { split: Some(split), ..k2 }),
         SchedulerSettings::MqDeadline(deadline),
+        SchedulerSettings::Bfq(fair),
         SchedulerSettings::Kyber(kyber),
         SchedulerSettings::MinimalEffort(minimal),
         SchedulerSettings::UserCentric(UserCentricSettings::default()),
@@ -334,6 +367,8 @@ fn scenario(seed: u64) -> Scenario {
             requests: rng.small(6, 20),
             turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
             merge: rng.within(0, 1) == 0,
+            requests_before: (rng.within(0, 1) == 0).then_some(rng.small(1, 6)),
+            kernel: rng.one_of(&Kernel::ALL),
         },
         scheduler: scheduler(&mut rng),
         jobs,
@@ -402,7 +437,14 @@ fn a_reader_behind_a_writer() {
             write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround: us(5), merge: false },
+        host: Host {
+            cpus: 1,
+            max_sectors: 1_280 << 10,
+            requests: 1_024,
+            turnaround: us(5),
+            merge: false,
+            ..Host::default()
+        },
         scheduler: SchedulerSettings::K2(K2Settings::k2()),
         jobs: vec![reader, writer],
         duration: at(100_000_000),

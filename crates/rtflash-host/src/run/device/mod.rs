@@ -17,7 +17,8 @@ pub use emmc::{Emmc, EmmcCost};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
-use super::job::{Host, Job};
+use super::job::Job;
+use crate::host::Host;
 use crate::{Command, Scheduler, SchedulerSettings};
 
 /// A command as a device gets it.

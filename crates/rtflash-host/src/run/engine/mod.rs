@@ -2,15 +2,16 @@
 
 mod error;
 mod releasing;
+mod tags;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::{JobPattern, JobReleases};
+use super::job::{Job, JobPattern, JobReleases};
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Scenario, cut};
@@ -18,6 +19,7 @@ use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
+use tags::Tags;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -74,9 +76,7 @@ struct HostEngine<'a, W> {
     /// have beside their own.
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
-    /// Tags that are free, and requests that wait for theirs, in pieces.
-    tags: u64,
-    waiting: VecDeque<Vec<Command>>,
+    tags: Tags,
     device: Box<dyn Target + 'a>,
     // Kept for their memory.
     ended: Vec<Command>,
@@ -130,8 +130,7 @@ pub fn run_by(
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
-        tags: scenario.host.requests.into(),
-        waiting: VecDeque::new(),
+        tags: Tags::new(scenario.host.requests),
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         ended: Vec::new(),
         caused: Vec::new(),
@@ -202,6 +201,10 @@ impl<W: Watch> HostEngine<'_, W> {
         if asks {
             self.ask();
         }
+        // A process that waits for a tag wakes up behind the completion that frees one, which asks.
+        if self.admit() {
+            self.ask();
+        }
         let mut caused = std::mem::take(&mut self.caused);
         for job in caused.drain(..) {
             self.foresee(|foresight| foresight.happens(job));
@@ -229,13 +232,12 @@ impl<W: Watch> HostEngine<'_, W> {
             }
             self.left.remove(&command.id);
         }
-        self.tags += 1;
+        self.tags.give_back(self.tag_limit(command));
         let own = self.io_of.remove(&command.id);
         self.part(own);
         for number in self.merged.remove(&command.id).into_iter().flatten() {
             self.part(Some(number));
         }
-        self.admit();
     }
 
     /// A part of an I/O has ended.
@@ -300,7 +302,7 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.next_command += 1;
             }
             left += numbered.len() as u64;
-            self.waiting.push_back(numbered);
+            self.tags.wait(self.tag_limit(&request), numbered);
         }
         self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
         self.admit();
@@ -309,20 +311,13 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// Requests that wait get their tags, first come, first served, each for all of its pieces.
-    /// What is merged needs none.
-    fn admit(&mut self) {
-        while let Some(pieces) = self.waiting.pop_front() {
-            if let [request] = pieces[..]
-                && self.merge(&request)
-            {
-                continue;
-            }
-            let tags = pieces.len() as u64;
-            if tags > self.tags {
-                self.waiting.push_front(pieces);
-                break;
-            }
-            self.tags -= tags;
+    /// What is merged needs none. Says whether something has come to the scheduler.
+    fn admit(&mut self) -> bool {
+        let mut any = false;
+        let mut tags = std::mem::take(&mut self.tags);
+        while let Some(pieces) = tags.next(|request| self.merge(request)) {
+            any = true;
+            let is_whole = pieces.len() == 1;
             for command in pieces {
                 let io = self.io_of[&command.id];
                 self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
@@ -330,11 +325,19 @@ impl<W: Watch> HostEngine<'_, W> {
                 if self.foresight.is_some() {
                     self.left.insert(command.id, (command.size, command.size));
                 }
-                if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
+                if let Some(merger) = self.merger.as_mut().filter(|_| is_whole) {
                     merger.insert(command);
                 }
             }
         }
+        self.tags = tags;
+        any
+    }
+
+    /// The number of tags that requests like this one may hold.
+    fn tag_limit(&self, request: &Command) -> Option<u32> {
+        let buffered = self.scenario.jobs.get(request.job as usize).is_some_and(Job::is_buffered);
+        self.scheduler.tag_limit(request, buffered, &self.scenario.host)
     }
 
     /// Merges a request into one that waits at the scheduler, if it can be.
