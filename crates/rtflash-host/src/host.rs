@@ -5,7 +5,7 @@
 //! bitmap (`lib/sbitmap.c`); a scheduler may leave a part of it to some requests
 //! (`blk_mq_alloc_data.shallow_depth`). Others wait for a tag, first come, first served.
 
-use rtflash_model::Span;
+use rtflash_model::{Instant, Span};
 
 /// What is between jobs and the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Host {
     pub kernel: Kernel,
     /// From a completion to the asking that it causes.
     pub turnaround: Span,
+    /// Ticks of the kernel's clock a second, above zero.
+    pub hz: u32,
     /// Whether requests are merged at the scheduler.
     pub merge: bool,
 }
@@ -38,6 +40,7 @@ impl Default for Host {
             requests_before: None,
             kernel: Kernel::default(),
             turnaround: Span::ZERO,
+            hz: 250,
             merge: false,
         }
     }
@@ -65,6 +68,14 @@ impl Host {
     /// stores the new value behind the call that tells the scheduler.
     pub(crate) fn requests_known(&self) -> u32 {
         self.requests_before.unwrap_or(self.requests)
+    }
+
+    /// The instant at which a queue is asked again that kept all it has: `BLK_MQ_BUDGET_DELAY` of
+    /// block/blk-mq-sched.c, 3 ms in whole ticks, behind the tick that runs (kernel/time/timer.c).
+    pub(crate) fn retry(&self, now: Instant) -> Instant {
+        let tick = 1_000_000_000 / u64::from(self.hz);
+        let ticks = now.as_ns() / tick + (3_000_000_u64).div_ceil(tick) + 1;
+        Instant::from_ns(ticks.saturating_mul(tick)).unwrap_or(Instant::END)
     }
 
     /// Tags of a word of the bitmap (`sbitmap_calculate_shift`). It was allocated for the larger

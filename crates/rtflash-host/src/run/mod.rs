@@ -18,7 +18,8 @@ mod watch;
 
 pub use crate::host::{Host, Kernel};
 pub use device::{
-    Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError, Slow,
+    Attach, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError,
+    Slow,
 };
 pub use engine::{HostRunError, run, run_by, run_watched};
 pub use fio::{is_fio, read_fio};

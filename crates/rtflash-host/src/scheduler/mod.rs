@@ -89,6 +89,11 @@ pub trait Scheduler: fmt::Debug + Send {
         let _ = earliest;
     }
 
+    /// Whether it has the queue run again itself once what it holds back may go.
+    fn kicks_queue(&self) -> bool {
+        true
+    }
+
     /// When to be asked again though nothing arrives and nothing ends; `None` where that would be
     /// in vain.
     fn next(&self) -> Option<Instant> {

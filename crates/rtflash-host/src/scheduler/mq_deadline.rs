@@ -236,6 +236,11 @@ impl Scheduler for MqDeadline {
         is_limited(request, buffered).then(|| host.tags_within(self.settings.async_depth.unwrap_or(left)))
     }
 
+    /// It holds lower classes back and has no timer: block/blk-mq-sched.c asks again.
+    fn kicks_queue(&self) -> bool {
+        false
+    }
+
     fn merged(&mut self, before: &Command, after: &Command) {
         self.classes[before.class as usize].queues[direction(before)].move_to(before, after);
     }

@@ -5,7 +5,7 @@ use crate::draws::{Rng, at, ns};
 use crate::sums::{self, Without};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
-    Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, Slow, WriteBack, cut,
+    Attach, Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, Slow, WriteBack, cut,
     read_scenario, run, run_by, run_watched,
 };
 use rtflash_host::scheduler::{Cut, K2Settings, Levels, SchedulerSettings, Split};
@@ -82,7 +82,7 @@ fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow }),
+        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: rng.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
@@ -307,7 +307,7 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
 fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
-        device: HostDevice::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
+        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: 1, read: cost, write: cost, slow: None }),
         host: Host {
             cpus: 1,
             max_sectors: 1_280 << 10,
@@ -402,6 +402,7 @@ fn bounds_break_with_what_they_suppose() {
     let mut more = scenario.clone();
     more.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() });
     more.device = HostDevice::Emmc(Emmc {
+        attach: Attach::default(),
         depth: 3,
         ..match more.device {
             HostDevice::Emmc(emmc) => emmc,

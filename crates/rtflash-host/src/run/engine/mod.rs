@@ -78,6 +78,13 @@ struct HostEngine<'a, W> {
     merged: HashMap<u64, Vec<u64>>,
     tags: Tags,
     device: Box<dyn Target + 'a>,
+    /// Whether the end of each command asks. Elsewhere one asks if the driver was to be run again
+    /// (`BLK_MQ_S_SCHED_RESTART`), and a queue that keeps all it has is asked after a time.
+    asks_at_ends: bool,
+    restarts: bool,
+    retry: Option<Instant>,
+    /// Requests and pieces at the scheduler.
+    queued: usize,
     // Kept for their memory.
     ended: Vec<Command>,
     caused: Vec<usize>,
@@ -132,6 +139,10 @@ pub fn run_by(
         merged: HashMap::new(),
         tags: Tags::new(scenario.host.requests),
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
+        asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
+        restarts: false,
+        retry: None,
+        queued: 0,
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,
@@ -168,13 +179,16 @@ impl<W: Watch> HostEngine<'_, W> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         // A scheduler that wants to be asked can be asked in vain while there is no room.
         let timer = self.scheduler.next().filter(|&at| self.device.has_room() && at > self.now);
-        event.into_iter().chain(self.device.next()).chain(timer).min()
+        event.into_iter().chain(self.device.next()).chain(timer).chain(self.retry).min()
     }
 
     /// All that happens now.
     fn instant(&mut self) {
         let turnaround = self.scenario.host.turnaround;
-        let mut asks = self.scheduler.next() == Some(self.now);
+        let retries = self.retry.take_if(|at| *at == self.now).is_some();
+        let mut asks = retries || self.scheduler.next() == Some(self.now);
+        // A command that was out of the scheduler waited for a tag.
+        let waited = !self.device.has_room();
         let mut ended = std::mem::take(&mut self.ended);
         self.device.advance(self.now, &mut ended);
         for (command, took) in self.device.late() {
@@ -182,9 +196,10 @@ impl<W: Watch> HostEngine<'_, W> {
         }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
+            let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends;
             if turnaround == Span::ZERO {
-                asks = true;
-            } else {
+                asks |= runs;
+            } else if runs {
                 self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
             }
         }
@@ -322,6 +337,7 @@ impl<W: Watch> HostEngine<'_, W> {
                 let io = self.io_of[&command.id];
                 self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
+                self.queued += 1;
                 if self.foresight.is_some() {
                     self.left.insert(command.id, (command.size, command.size));
                 }
@@ -362,12 +378,16 @@ impl<W: Watch> HostEngine<'_, W> {
             if let Some(foresight) = &self.foresight {
                 self.scheduler.foresee(foresight.earliest(self.now));
             }
-            let Some(command) = self.scheduler.ask(self.now) else { break };
+            let Some(command) = self.scheduler.ask(self.now) else {
+                self.retry = (!self.asks_at_ends && self.queued > 0).then(|| self.scenario.host.retry(self.now));
+                break;
+            };
             let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
             let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
                 *unhanded = unhanded.saturating_sub(command.size);
                 *unhanded > 0
             });
+            self.queued -= usize::from(!is_part);
             let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
             self.watch.see(self.now, &seen);
             let mut is_first = false;
@@ -380,6 +400,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let queue = self.scheduler.queue(&command, self.device.unfetched());
             self.device.take(Handed { command, is_first, queue }, self.now);
         }
+        self.restarts |= !self.device.has_room();
     }
 
     fn report(self) -> Vec<JobReport> {

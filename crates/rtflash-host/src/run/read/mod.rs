@@ -220,7 +220,7 @@ pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Host> {
     let defaults = Host::default();
-    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "merge"];
+    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "hz", "merge"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let written = fields.or("requests", vec![defaults.requests], requests);
     let (&last, before) = written.split_last().expect("a history has a last value");
@@ -233,6 +233,14 @@ fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
             reader.choice(raw, place, "kernel", &Kernel::NAMES).map(|at| Kernel::ALL[at])
         }),
         turnaround: fields.or("turnaround", defaults.turnaround, Reader::time),
+        hz: fields.or("hz", defaults.hz, |reader, raw, place| {
+            const HZ: [u32; 4] = [100, 250, 300, 1_000];
+            let hz = reader.whole_u32(raw, place)?;
+            if !HZ.contains(&hz) {
+                reader.refuse(raw, place, format!("{hz} ticks a second"), "100, 250, 300 or 1000, as kernels have");
+            }
+            HZ.contains(&hz).then_some(hz)
+        }),
         merge: fields.or("merge", defaults.merge, |reader, raw, place| reader.truth(raw, place)),
     })
 }
