@@ -23,6 +23,7 @@
 pub mod bound;
 mod command;
 mod file;
+mod host;
 pub mod order;
 pub mod run;
 pub mod scheduler;

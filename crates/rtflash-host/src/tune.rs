@@ -318,7 +318,8 @@ impl Tuning {
 }
 
 /// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
-/// kernel has the scheduler.
+/// kernel has the scheduler. The number of tags comes behind the scheduler, whose choice sets it
+/// back (`blk_mq_init_sched` of block/blk-mq-sched.c).
 pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
     let k2 = k2(settings)?;
     if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
@@ -327,8 +328,8 @@ pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>>
     let queue = "/sys/block/<device>/queue";
     let name = if k2.split.is_some() { "k2-split" } else { "k2" };
     let mut lines = vec![
-        format!("echo {requests} > {queue}/nr_requests"),
         format!("echo {name} > {queue}/scheduler"),
+        format!("echo {requests} > {queue}/nr_requests"),
         format!("echo {} > {queue}/iosched/max_inflight", k2.max_inflight),
     ];
     if let Some(split) = k2.split {

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::Span;
 
-use crate::run::{CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
+use crate::run::{Attach, CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
@@ -76,7 +76,18 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
                 ));
             }
         }
-        _ => rests_on.push("costs: no command takes longer than the device states".to_owned()),
+        HostDevice::Emmc(emmc) => {
+            let depth = emmc.depth;
+            rests_on.push(match emmc.attach {
+                Attach::Unstated => format!(
+                    "attach: the driver takes {depth} commands at most from the scheduler, as over USB, SCSI and UFS"
+                ),
+                Attach::Budget => format!("attach: a budget of {depth} commands"),
+                Attach::Tags => format!("attach: {} tags, and one command that waits for one", depth - 1),
+            });
+            rests_on.push("costs: no command takes longer than the device states".to_owned());
+        }
+        HostDevice::Clusters(_) => {}
     }
     rests_on
 }

@@ -128,7 +128,8 @@ fn mq_deadline<'t>(
     place: &Place<'_>,
     settings: MqDeadlineSettings,
 ) -> Option<SchedulerSettings> {
-    let names = ["name", "read_expire", "write_expire", "prio_aging_expire", "writes_starved", "fifo_batch"];
+    let names =
+        ["name", "read_expire", "write_expire", "prio_aging_expire", "writes_starved", "fifo_batch", "async_depth"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     Some(SchedulerSettings::MqDeadline(MqDeadlineSettings {
         read_expire: fields.or("read_expire", settings.read_expire, Reader::time),
@@ -136,6 +137,7 @@ fn mq_deadline<'t>(
         prio_aging_expire: fields.or("prio_aging_expire", settings.prio_aging_expire, Reader::time),
         writes_starved: fields.or("writes_starved", settings.writes_starved, Reader::whole_u32),
         fifo_batch: fields.or("fifo_batch", settings.fifo_batch, Reader::whole_u32),
+        async_depth: fields.or("async_depth", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
     }))
 }
 

@@ -47,10 +47,16 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
             Ok(sum.saturating_add(own))
         })
     };
+    let scheduler = scenario.scheduler();
     let (urgent, rest) = (outstanding(true)?, outstanding(false)?);
-    let (all, tags) = (urgent.saturating_add(rest), u64::from(scenario.host.requests));
-    if all > tags {
-        return Err(format!("{all} requests can be outstanding, and there are {tags} tags"));
+    let all = urgent.saturating_add(rest);
+    let limits = (0..scenario.jobs.len()).filter_map(|job| {
+        let buffered = scenario.jobs[job].is_buffered();
+        scheduler.tag_limit(&scenario.whole(job, 0)?, buffered, &scenario.host)
+    });
+    let tags = limits.min().unwrap_or(u32::MAX).min(scenario.host.requests);
+    if all > tags.into() {
+        return Err(format!("{all} requests can be outstanding, and there are {tags} tags for some of them"));
     }
     match scenario.scheduler {
         SchedulerSettings::None

@@ -1,25 +1,9 @@
-//! Jobs, and the host that they run on.
+//! Jobs.
 
 use rtflash_model::{Instant, Span};
 
 use super::releases::WriteBack;
 use crate::{Class, Command, Op};
-
-/// What is between jobs and the scheduler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Host {
-    /// Cores, above zero.
-    pub cpus: u32,
-    /// The longest request, in bytes, above zero: longer I/Os are cut.
-    pub max_sectors: u64,
-    /// Tags: one for each request or piece from its arrival at the scheduler to its end; above
-    /// zero.
-    pub requests: u32,
-    /// From a completion to the asking that it causes.
-    pub turnaround: Span,
-    /// Whether requests are merged at the scheduler.
-    pub merge: bool,
-}
 
 /// Where the I/Os of a job lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,6 +78,11 @@ impl Job {
     /// Whether it is real-time.
     pub fn is_real_time(&self) -> bool {
         self.class == Class::RealTime
+    }
+
+    /// Whether its requests are asynchronous for Linux, as the kernel issues them: it writes back.
+    pub(crate) fn is_buffered(&self) -> bool {
+        matches!(self.releases, JobReleases::WriteBack(_))
     }
 
     /// I/Os at most; 2⁶⁴ − 1 where nothing ends them.

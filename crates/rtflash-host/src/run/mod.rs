@@ -16,13 +16,15 @@ mod scenario;
 mod trace;
 mod watch;
 
+pub use crate::host::{Host, Kernel};
 pub use device::{
-    Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError, Slow,
+    Attach, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError,
+    Slow,
 };
 pub use engine::{HostRunError, run, run_by, run_watched};
 pub use fio::{is_fio, read_fio};
 pub use hand_over::hand_over_jitter;
-pub use job::{Host, Job, JobPattern, JobReleases};
+pub use job::{Job, JobPattern, JobReleases};
 pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
 pub use releases::{WriteBack, paced};

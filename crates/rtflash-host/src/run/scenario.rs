@@ -3,8 +3,9 @@
 use rtflash_model::Instant;
 
 use super::device::HostDevice;
-use super::job::{Host, Job};
+use super::job::Job;
 use crate::Command;
+use crate::host::Host;
 use crate::scheduler::{Scheduler, SchedulerSettings};
 
 /// What is run.

@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rtflash_model::Instant;
 
-use super::Scheduler;
+use super::{Scheduler, is_limited, share_of_tags};
 use crate::command::LEVELS;
+use crate::host::Host;
 use crate::{Class, Command};
 
 /// Parameters of BFQ.
@@ -138,6 +139,12 @@ impl Scheduler for Bfq {
 
     fn ask(&mut self, _: Instant) -> Option<Command> {
         Class::ALL.into_iter().find_map(|class| self.classes[class as usize].ask(self.settings.budget))
+    }
+
+    /// `bfq_limit_depth`, with `bfq_update_depths`, where no queue is raised.
+    fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
+        let share = |tags: u32| if buffered { tags / 2 } else { tags - tags.div_ceil(4) };
+        is_limited(request, buffered).then(|| share_of_tags(host, share))
     }
 
     fn merges(&self, queued: &Command, request: &Command) -> bool {

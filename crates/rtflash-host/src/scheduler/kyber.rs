@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
-use super::{Scheduler, ms};
+use super::{Scheduler, ms, share_of_tags};
+use crate::host::Host;
 use crate::{Command, Op};
 
 /// Reads, writes, discards; others have no target.
@@ -196,6 +197,11 @@ impl Scheduler for Kyber {
             }
         }
         None
+    }
+
+    /// `kyber_limit_depth`, with `kyber_depth_updated`.
+    fn tag_limit(&self, _: &Command, buffered: bool, host: &Host) -> Option<u32> {
+        buffered.then(|| share_of_tags(host, |tags| tags - tags.div_ceil(4)))
     }
 
     fn merges(&self, queued: &Command, request: &Command) -> bool {

@@ -20,7 +20,8 @@ pub use mq_deadline::{MqDeadline, MqDeadlineSettings};
 pub use none::Noop;
 pub use user_centric::{UserCentric, UserCentricSettings};
 
-use crate::Command;
+use crate::host::{Host, Kernel};
+use crate::{Command, Op};
 
 /// Keeps requests, and says which goes to the device next.
 ///
@@ -45,6 +46,13 @@ pub trait Scheduler: fmt::Debug + Send {
     /// commands wait in each. The core's own, in turns where there are fewer queues than cores.
     fn queue(&self, command: &Command, unfetched: &[u32]) -> usize {
         own_queue(command, unfetched)
+    }
+
+    /// How many tags of the host requests that are limited may hold, this one with them; `None`
+    /// where it may have any tag that is free. `buffered`: the kernel writes it back.
+    fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
+        let _ = (request, buffered, host);
+        None
     }
 
     /// What was handed out has ended.
@@ -79,6 +87,11 @@ pub trait Scheduler: fmt::Debug + Send {
     /// No real-time request is released before this; `None` if none is released any more.
     fn foresee(&mut self, earliest: Option<Instant>) {
         let _ = earliest;
+    }
+
+    /// Whether it has the queue run again itself once what it holds back may go.
+    fn kicks_queue(&self) -> bool {
+        true
     }
 
     /// When to be asked again though nothing arrives and nothing ends; `None` where that would be
@@ -187,6 +200,22 @@ impl SchedulerSettings {
             SchedulerSettings::UserCentric(settings) => Box::new(UserCentric::new(settings)),
         }
     }
+}
+
+/// Whether a request is limited in its tags by mq-deadline and BFQ: all but reads that a process
+/// waits for.
+fn is_limited(request: &Command, buffered: bool) -> bool {
+    buffered || matches!(request.op, Op::Write | Op::Discard)
+}
+
+/// Tags in a share of the bitmap: by [`Kernel::V6_12`] a share of `nr_requests`, as the scheduler
+/// knows it, by [`Kernel::V6_5`] one of each word; at least one.
+fn share_of_tags(host: &Host, share: impl Fn(u32) -> u32) -> u32 {
+    let of = match host.kernel {
+        Kernel::V6_5 => host.tags_of_word(),
+        Kernel::V6_12 => host.requests_known(),
+    };
+    host.tags_within(share(of).max(1))
 }
 
 /// A time in milliseconds.

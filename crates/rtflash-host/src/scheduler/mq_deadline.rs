@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use rtflash_model::{Instant, Span};
 
-use super::{Scheduler, ms};
+use super::{Scheduler, is_limited, ms};
+use crate::host::{Host, Kernel};
 use crate::{Class, Command, Op};
 
 const READ: usize = 0;
@@ -27,6 +28,9 @@ pub struct MqDeadlineSettings {
     pub writes_starved: u32,
     /// Requests of one direction in a row.
     pub fifo_batch: u32,
+    /// Tags that writes and requests of write-back may hold, above zero; `None` where it is what
+    /// the kernel makes of `nr_requests`.
+    pub async_depth: Option<u32>,
 }
 
 impl Default for MqDeadlineSettings {
@@ -37,6 +41,7 @@ impl Default for MqDeadlineSettings {
             prio_aging_expire: ms(10_000),
             writes_starved: 2,
             fifo_batch: 16,
+            async_depth: None,
         }
     }
 }
@@ -219,6 +224,21 @@ impl Scheduler for MqDeadline {
             }
         }
         None
+    }
+
+    /// `dd_limit_depth`, with `dd_depth_updated`.
+    fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
+        let known = host.requests_known();
+        let left = match host.kernel {
+            Kernel::V6_5 => (u64::from(known) * 3 / 4).max(1).try_into().expect("less than the number of tags"),
+            Kernel::V6_12 => known,
+        };
+        is_limited(request, buffered).then(|| host.tags_within(self.settings.async_depth.unwrap_or(left)))
+    }
+
+    /// It holds lower classes back and has no timer: block/blk-mq-sched.c asks again.
+    fn kicks_queue(&self) -> bool {
+        false
     }
 
     fn merged(&mut self, before: &Command, after: &Command) {

@@ -40,6 +40,7 @@ fn mq_deadline(rng: &mut Stream) -> SchedulerSettings {
         prio_aging_expire,
         writes_starved: small(rng.within(0, 3)),
         fifo_batch: small(rng.within(0, 4)),
+        async_depth: None,
     })
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
-    Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, JobReport, RunEvent, Scenario, Watch, WriteBack,
-    run, run_watched,
+    Attach, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, JobReport, RunEvent, Scenario, Watch,
+    WriteBack, run, run_watched,
 };
 use rtflash_host::scheduler::{Cut, Ends, K2Settings, SchedulerSettings, Split, TimeBySize};
 use rtflash_host::{Class, Command, Op};
@@ -191,12 +191,13 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
     };
     Scenario {
         device: HostDevice::Emmc(Emmc {
+            attach: Attach::default(),
             depth: 4,
             read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
             write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
             slow: None,
         }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false },
+        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false, ..Host::default() },
         scheduler: SchedulerSettings::K2(scheduler),
         jobs: vec![reader, writer],
         duration: at(3_000_000_000),

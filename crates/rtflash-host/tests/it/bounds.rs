@@ -2,7 +2,7 @@
 
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
-    Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, Slow, WriteBack, cut,
+    Attach, Between, Emmc, EmmcCost, Host, HostDevice, Job, JobPattern, JobReleases, Scenario, Slow, WriteBack, cut,
     read_scenario, run, run_by, run_watched,
 };
 use rtflash_host::scheduler::{Cut, K2Settings, Levels, SchedulerSettings, Split};
@@ -83,13 +83,14 @@ fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { depth: rng.small(1, 3), read, write, slow }),
+        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: rng.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
             requests: 100,
             turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
             merge: rng.within(0, 3) == 0,
+            ..Host::default()
         },
         scheduler: scheduler(&mut rng),
         jobs,
@@ -307,8 +308,15 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
 fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
-        device: HostDevice::Emmc(Emmc { depth: 1, read: cost, write: cost, slow: None }),
-        host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_000, turnaround: Span::ZERO, merge: false },
+        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: 1, read: cost, write: cost, slow: None }),
+        host: Host {
+            cpus: 1,
+            max_sectors: 1_280 << 10,
+            requests: 1_000,
+            turnaround: Span::ZERO,
+            merge: false,
+            ..Host::default()
+        },
         scheduler: SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() }),
         jobs,
         duration: at(1_000_000),
@@ -395,6 +403,7 @@ fn bounds_break_with_what_they_suppose() {
     let mut more = scenario.clone();
     more.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() });
     more.device = HostDevice::Emmc(Emmc {
+        attach: Attach::default(),
         depth: 3,
         ..match more.device {
             HostDevice::Emmc(emmc) => emmc,

@@ -76,6 +76,7 @@ fn scenario(drives: &[Scenario], seed: u64) -> Scenario {
         requests: 10_000,
         turnaround: ns(rng.one_of(&[0, 0, 7, 150])),
         merge: rng.within(0, 1) == 0,
+        ..Host::default()
     };
     let split = Split { cut: Cut::Rest, max_sectors: 4_096, multiples: false };
     scenario.scheduler = SchedulerSettings::K2(K2Settings {

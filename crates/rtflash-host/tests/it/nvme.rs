@@ -110,7 +110,14 @@ fn without_contention(case: u64) -> Scenario {
     let cpus = 5;
     Scenario {
         device: HostDevice::Nvme(Box::new(nvme)),
-        host: Host { cpus, max_sectors: 1 << 20, requests: 1_000, turnaround: Span::ZERO, merge: false },
+        host: Host {
+            cpus,
+            max_sectors: 1 << 20,
+            requests: 1_000,
+            turnaround: Span::ZERO,
+            merge: false,
+            ..Host::default()
+        },
         scheduler: SchedulerSettings::None,
         jobs,
         duration: at(1_500),
@@ -383,7 +390,14 @@ fn anything(case: u64) -> Scenario {
     let user_centric = UserCentricSettings { separated: true, shortest: true, high_priority: true };
     Scenario {
         device: HostDevice::Nvme(Box::new(nvme)),
-        host: Host { cpus, max_sectors: 2_048, requests: 64, turnaround: ns(rng.one_of(&[0, 13])), merge: false },
+        host: Host {
+            cpus,
+            max_sectors: 2_048,
+            requests: 64,
+            turnaround: ns(rng.one_of(&[0, 13])),
+            merge: false,
+            ..Host::default()
+        },
         scheduler: rng.one_of(&[
             SchedulerSettings::None,
             SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() }),

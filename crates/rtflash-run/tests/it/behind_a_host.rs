@@ -121,8 +121,14 @@ fn draw(case: u64) -> Option<Scenario> {
         JobReleases::Closed { .. } | JobReleases::WriteBack(_) => None,
     });
     let duration = at(longest.max()? * 25);
-    let host =
-        Host { cpus: 1, max_sectors: 1 << 14, requests: 1 << 10, turnaround: ns(rng.one_of(&[0, 40])), merge: false };
+    let host = Host {
+        cpus: 1,
+        max_sectors: 1 << 14,
+        requests: 1 << 10,
+        turnaround: ns(rng.one_of(&[0, 40])),
+        merge: false,
+        ..Host::default()
+    };
     Some(Scenario {
         device: HostDevice::Clusters(Box::new(clusters)),
         host,

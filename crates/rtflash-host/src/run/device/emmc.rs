@@ -9,10 +9,33 @@ use super::{Handed, Target};
 use crate::scheduler::{Ends, TimeBySize};
 use crate::{Command, Op};
 
+/// The driver in front of a device, which says when Linux asks the scheduler (Linux 6.12.117).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Attach {
+    /// Not stated: the scheduler is asked while there is room, and after each completion.
+    #[default]
+    Unstated,
+    /// USB storage, SCSI, UFS: a command needs a budget before the scheduler is asked
+    /// (`scsi_mq_get_budget` of drivers/scsi/scsi_lib.c), and each end of one asks.
+    Budget,
+    /// Tags alone: the scheduler is asked before there is a tag, so that one command more is out of
+    /// it (`__blk_mq_do_dispatch_sched` of block/blk-mq-sched.c).
+    Tags,
+}
+
+impl Attach {
+    /// Whether the end of each command asks the scheduler again.
+    pub(crate) fn asks_at_ends(self) -> bool {
+        self != Attach::Tags
+    }
+}
+
 /// A device that does one command at a time, first in, first out, without a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Emmc {
-    /// Commands that it takes at most, the one that runs counted; above zero.
+    /// The driver in front of it.
+    pub attach: Attach,
+    /// Commands that are out of the scheduler at most, the one that runs counted; above zero.
     pub depth: u32,
     /// What a read costs.
     pub read: EmmcCost,
@@ -147,7 +170,13 @@ mod tests {
         let slow = |extra| Some(Slow { every: between, length: between, extra: us(extra) });
         let cost =
             |first, next, extra| EmmcCost { first: us(first), next: us(next), per_kib: us(1), slow: slow(extra) };
-        let emmc = Emmc { depth: 1, read: cost(10, 20, 100), write: cost(40, 30, 200), slow: slow(1_000) };
+        let emmc = Emmc {
+            attach: Attach::Unstated,
+            depth: 1,
+            read: cost(10, 20, 100),
+            write: cost(40, 30, 200),
+            slow: slow(1_000),
+        };
         let Ends::InTurn { read, write } = emmc.ends() else { panic!("one at a time") };
         assert_eq!((read.begin, write.begin), (us(1_120), us(1_240)));
     }

@@ -13,11 +13,12 @@ use rtflash_plan::{Dispatch, Options, Service};
 use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
-pub use emmc::{Emmc, EmmcCost};
+pub use emmc::{Attach, Emmc, EmmcCost};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
-use super::job::{Host, Job};
+use super::job::Job;
+use crate::host::Host;
 use crate::{Command, Scheduler, SchedulerSettings};
 
 /// A command as a device gets it.
@@ -108,6 +109,14 @@ impl HostDevice {
             }
             HostDevice::Nvme(nvme) => nvme.shortest(commands, inside),
             HostDevice::Clusters(_) => Span::ZERO,
+        }
+    }
+
+    /// Whether the end of each command asks the scheduler again.
+    pub(super) fn asks_at_ends(&self) -> bool {
+        match self {
+            HostDevice::Emmc(emmc) => emmc.attach.asks_at_ends(),
+            HostDevice::Nvme(_) | HostDevice::Clusters(_) => true,
         }
     }
 

@@ -2,15 +2,16 @@
 
 mod error;
 mod releasing;
+mod tags;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::{JobPattern, JobReleases};
+use super::job::{Job, JobPattern, JobReleases};
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Scenario, cut};
@@ -18,6 +19,7 @@ use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
+use tags::Tags;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -74,10 +76,15 @@ struct HostEngine<'a, W> {
     /// have beside their own.
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
-    /// Tags that are free, and requests that wait for theirs, in pieces.
-    tags: u64,
-    waiting: VecDeque<Vec<Command>>,
+    tags: Tags,
     device: Box<dyn Target + 'a>,
+    /// Whether the end of each command asks. Elsewhere one asks if the driver was to be run again
+    /// (`BLK_MQ_S_SCHED_RESTART`), and a queue that keeps all it has is asked after a time.
+    asks_at_ends: bool,
+    restarts: bool,
+    retry: Option<Instant>,
+    /// Requests and pieces at the scheduler.
+    queued: usize,
     // Kept for their memory.
     ended: Vec<Command>,
     caused: Vec<usize>,
@@ -130,9 +137,12 @@ pub fn run_by(
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
-        tags: scenario.host.requests.into(),
-        waiting: VecDeque::new(),
+        tags: Tags::new(scenario.host.requests),
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
+        asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
+        restarts: false,
+        retry: None,
+        queued: 0,
         ended: Vec::new(),
         caused: Vec::new(),
         scheduler,
@@ -169,13 +179,16 @@ impl<W: Watch> HostEngine<'_, W> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         // A scheduler that wants to be asked can be asked in vain while there is no room.
         let timer = self.scheduler.next().filter(|&at| self.device.has_room() && at > self.now);
-        event.into_iter().chain(self.device.next()).chain(timer).min()
+        event.into_iter().chain(self.device.next()).chain(timer).chain(self.retry).min()
     }
 
     /// All that happens now.
     fn instant(&mut self) {
         let turnaround = self.scenario.host.turnaround;
-        let mut asks = self.scheduler.next() == Some(self.now);
+        let retries = self.retry.take_if(|at| *at == self.now).is_some();
+        let mut asks = retries || self.scheduler.next() == Some(self.now);
+        // A command that was out of the scheduler waited for a tag.
+        let waited = !self.device.has_room();
         let mut ended = std::mem::take(&mut self.ended);
         self.device.advance(self.now, &mut ended);
         for (command, took) in self.device.late() {
@@ -183,9 +196,10 @@ impl<W: Watch> HostEngine<'_, W> {
         }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
+            let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends;
             if turnaround == Span::ZERO {
-                asks = true;
-            } else {
+                asks |= runs;
+            } else if runs {
                 self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
             }
         }
@@ -200,6 +214,10 @@ impl<W: Watch> HostEngine<'_, W> {
             };
         }
         if asks {
+            self.ask();
+        }
+        // A process that waits for a tag wakes up behind the completion that frees one, which asks.
+        if self.admit() {
             self.ask();
         }
         let mut caused = std::mem::take(&mut self.caused);
@@ -229,13 +247,12 @@ impl<W: Watch> HostEngine<'_, W> {
             }
             self.left.remove(&command.id);
         }
-        self.tags += 1;
+        self.tags.give_back(self.tag_limit(command));
         let own = self.io_of.remove(&command.id);
         self.part(own);
         for number in self.merged.remove(&command.id).into_iter().flatten() {
             self.part(Some(number));
         }
-        self.admit();
     }
 
     /// A part of an I/O has ended.
@@ -300,7 +317,7 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.next_command += 1;
             }
             left += numbered.len() as u64;
-            self.waiting.push_back(numbered);
+            self.tags.wait(self.tag_limit(&request), numbered);
         }
         self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
         self.admit();
@@ -309,32 +326,34 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// Requests that wait get their tags, first come, first served, each for all of its pieces.
-    /// What is merged needs none.
-    fn admit(&mut self) {
-        while let Some(pieces) = self.waiting.pop_front() {
-            if let [request] = pieces[..]
-                && self.merge(&request)
-            {
-                continue;
-            }
-            let tags = pieces.len() as u64;
-            if tags > self.tags {
-                self.waiting.push_front(pieces);
-                break;
-            }
-            self.tags -= tags;
+    /// What is merged needs none. Says whether something has come to the scheduler.
+    fn admit(&mut self) -> bool {
+        let mut any = false;
+        let mut tags = std::mem::take(&mut self.tags);
+        while let Some(pieces) = tags.next(|request| self.merge(request)) {
+            any = true;
+            let is_whole = pieces.len() == 1;
             for command in pieces {
                 let io = self.io_of[&command.id];
                 self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
                 self.scheduler.insert(command, self.now);
+                self.queued += 1;
                 if self.foresight.is_some() {
                     self.left.insert(command.id, (command.size, command.size));
                 }
-                if let Some(merger) = self.merger.as_mut().filter(|_| tags == 1) {
+                if let Some(merger) = self.merger.as_mut().filter(|_| is_whole) {
                     merger.insert(command);
                 }
             }
         }
+        self.tags = tags;
+        any
+    }
+
+    /// The number of tags that requests like this one may hold.
+    fn tag_limit(&self, request: &Command) -> Option<u32> {
+        let buffered = self.scenario.jobs.get(request.job as usize).is_some_and(Job::is_buffered);
+        self.scheduler.tag_limit(request, buffered, &self.scenario.host)
     }
 
     /// Merges a request into one that waits at the scheduler, if it can be.
@@ -359,12 +378,16 @@ impl<W: Watch> HostEngine<'_, W> {
             if let Some(foresight) = &self.foresight {
                 self.scheduler.foresee(foresight.earliest(self.now));
             }
-            let Some(command) = self.scheduler.ask(self.now) else { break };
+            let Some(command) = self.scheduler.ask(self.now) else {
+                self.retry = (!self.asks_at_ends && self.queued > 0).then(|| self.scenario.host.retry(self.now));
+                break;
+            };
             let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
             let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
                 *unhanded = unhanded.saturating_sub(command.size);
                 *unhanded > 0
             });
+            self.queued -= usize::from(!is_part);
             let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
             self.watch.see(self.now, &seen);
             let mut is_first = false;
@@ -377,6 +400,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let queue = self.scheduler.queue(&command, self.device.unfetched());
             self.device.take(Handed { command, is_first, queue }, self.now);
         }
+        self.restarts |= !self.device.has_room();
     }
 
     fn report(self) -> Vec<JobReport> {

@@ -6,7 +6,8 @@ use rtflash_model::Span;
 use rtflash_model::reading::{nearest, quote, quoted};
 
 use super::units::{by_operation, bytes, cores, number, time};
-use crate::run::job::{Host, JobPattern};
+use crate::host::Host;
+use crate::run::job::JobPattern;
 use crate::run::read::MAX_COMMANDS;
 use crate::{Class, Op};
 

@@ -6,9 +6,10 @@ use rtflash_plan::{Aging, Policy};
 
 use super::outside::{Outside, held};
 use crate::file::ObjectField;
+use crate::host::Host;
 use crate::run::device::CertifiedClusters;
 use crate::run::device::HostDevice;
-use crate::run::job::{Host, Job};
+use crate::run::job::Job;
 
 /// A task set and its allocation, without aperiodic requests yet.
 pub(super) fn clusters<'t>(

@@ -7,7 +7,11 @@ use super::nvme::nvme;
 use super::outside::Outside;
 use super::slow::slow;
 use crate::file::{ObjectField, above_zero, time_above_zero};
-use crate::run::device::{Emmc, EmmcCost, HostDevice};
+use crate::run::device::{Attach, Emmc, EmmcCost, HostDevice};
+
+/// How a device is attached.
+const ATTACH: [(&str, Attach); 4] =
+    [("usb", Attach::Budget), ("scsi", Attach::Budget), ("ufs", Attach::Budget), ("tags", Attach::Tags)];
 
 /// A device.
 pub(super) fn device<'t>(
@@ -27,13 +31,18 @@ pub(super) fn device<'t>(
 }
 
 fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let mut fields = ObjectField::open(reader, raw, place, ["kind", "depth", "read", "write", "slow"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow"])?;
+    let attach = fields.or("attach", Attach::default(), |reader, raw, place| {
+        reader.choice(raw, place, "attachment", &ATTACH.map(|(name, _)| name)).map(|at| ATTACH[at].1)
+    });
     let depth = fields.or("depth", 1, above_zero);
+    // A command without a tag is out of the scheduler, too.
+    let depth = if attach == Attach::Tags { depth.saturating_add(1) } else { depth };
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(HostDevice::Emmc(Emmc { depth, read: read?, write: write?, slow }))
+    Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, slow }))
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {

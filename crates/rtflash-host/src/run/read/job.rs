@@ -5,7 +5,8 @@ use rtflash_model::{Instant, Span};
 
 use super::{MAX_COMMANDS, instant};
 use crate::file::{ObjectField, above_zero, bytes_above_zero, class, level, op, time_above_zero};
-use crate::run::job::{Host, Job, JobPattern, JobReleases};
+use crate::host::Host;
+use crate::run::job::{Job, JobPattern, JobReleases};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 

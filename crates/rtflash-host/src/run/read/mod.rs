@@ -9,8 +9,8 @@ mod slow;
 
 use std::collections::HashSet;
 
-use rtflash_model::reading::{Place, Reader, quote};
-use rtflash_model::{Diagnostics, Instant, Span};
+use rtflash_model::reading::{JsonKind, Place, Reader, quote};
+use rtflash_model::{Diagnostics, Instant};
 
 use self::clusters::beside;
 use self::device::device;
@@ -18,10 +18,11 @@ use self::job::job;
 pub use self::outside::{Alone, Outside};
 use super::device::CertifiedClusters;
 use super::device::HostDevice;
-use super::job::{Host, Job, JobReleases};
+use super::job::{Job, JobReleases};
 use super::scenario::{HostSetup, Scenario, cut};
 use crate::Class;
 use crate::file::{ObjectField, above_zero, bytes_above_zero, scheduler, time_above_zero};
+use crate::host::{Host, Kernel};
 use crate::scheduler::{Scheduler, SchedulerSettings};
 
 const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `duration`";
@@ -90,8 +91,7 @@ fn setup<'t, const N: usize>(
             *described = raw;
             device(reader, raw, place, outside)
         });
-    let host = Host { cpus: 1, max_sectors: 1_280 << 10, requests: 256, turnaround: Span::ZERO, merge: false };
-    let host = fields.or("host", host, |reader, raw, place| self::host(reader, raw, place, host));
+    let host = fields.or("host", Host::default(), host);
     let settings = fields
         .or("scheduler", Some(SchedulerSettings::None), |reader, raw, place| scheduler(reader, raw, place).map(Some));
     let settings = match instead {
@@ -218,13 +218,46 @@ const MAX_PAGES: u64 = 1 << 16;
 /// Requests that an I/O may be cut into, and I/Os of a job that may be outstanding.
 pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
-fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: Host) -> Option<Host> {
-    let mut fields = ObjectField::open(reader, raw, place, ["cpus", "max_sectors", "requests", "turnaround", "merge"])?;
+fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Host> {
+    let defaults = Host::default();
+    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "hz", "merge"];
+    let mut fields = ObjectField::open(reader, raw, place, names)?;
+    let written = fields.or("requests", vec![defaults.requests], requests);
+    let (&last, before) = written.split_last().expect("a history has a last value");
     Some(Host {
         cpus: fields.or("cpus", defaults.cpus, above_zero),
         max_sectors: fields.or("max_sectors", defaults.max_sectors, bytes_above_zero),
-        requests: fields.or("requests", defaults.requests, above_zero),
+        requests: last,
+        requests_before: before.last().copied(),
+        kernel: fields.or("kernel", defaults.kernel, |reader, raw, place| {
+            reader.choice(raw, place, "kernel", &Kernel::NAMES).map(|at| Kernel::ALL[at])
+        }),
         turnaround: fields.or("turnaround", defaults.turnaround, Reader::time),
+        hz: fields.or("hz", defaults.hz, |reader, raw, place| {
+            const HZ: [u32; 4] = [100, 250, 300, 1_000];
+            let hz = reader.whole_u32(raw, place)?;
+            if !HZ.contains(&hz) {
+                reader.refuse(raw, place, format!("{hz} ticks a second"), "100, 250, 300 or 1000, as kernels have");
+            }
+            HZ.contains(&hz).then_some(hz)
+        }),
         merge: fields.or("merge", defaults.merge, |reader, raw, place| reader.truth(raw, place)),
     })
+}
+
+/// `nr_requests`: a number, or all values that it had one after the other.
+fn requests<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Vec<u32>> {
+    if JsonKind::of(raw) != JsonKind::Array {
+        return above_zero(reader, raw, place).map(|number| vec![number]);
+    }
+    let mut written: Vec<u32> = Vec::new();
+    reader.list(raw, place, "numbers of tags", |reader, raw, place| {
+        // The kernel does nothing where the number is what it was.
+        let number = above_zero(reader, raw, place).filter(|number| written.last() != Some(number));
+        written.extend(number);
+    });
+    if written.is_empty() && reader.faults() == 0 {
+        reader.refuse(raw, place, "no number of tags", "one at least");
+    }
+    (!written.is_empty()).then_some(written)
 }
