@@ -27,8 +27,8 @@ pub struct SsdConfig {
 /// Bytes of a file, at most: what is larger is no configuration.
 const MAX_FILE: usize = 1 << 20;
 
-/// The text behind blank lines and comments: MQSim reads over them in front of the declaration, where
-/// XML forbids them.
+/// The text behind blank lines and comments: MQSim reads over them in front of the declaration,
+/// where XML forbids them.
 fn behind_comments(whole: &str) -> &str {
     const BLANK: fn(char) -> bool = |c| c.is_whitespace() || c == '\u{feff}';
     let mut text = whole.trim_start_matches(BLANK);

@@ -24,7 +24,8 @@ fn a_device_is_the_worst_of_what_is_configured() {
         assert!(notes.contains(word), "{word}: {notes}");
     }
     assert!(!notes.contains("cache of data") && !notes.contains("suspended"), "{notes}");
-    // MQSim reads over blank lines and comments in front of the declaration, and cuts decimals of a rate.
+    // MQSim reads over blank lines and comments in front of the declaration, and cuts decimals of a
+    // rate.
     for before in ["\u{feff}\n \r\n", "\n<!-- one -->\n<!-- <?xml two -->  "] {
         assert_eq!(read_ssd_config(&format!("{before}{CONFIG}")).unwrap().device, device);
     }
