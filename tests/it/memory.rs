@@ -81,6 +81,10 @@ fn what_a_run_takes_is_known_before() {
     ] {
         let set = path(&format!("takes-{name}.json"), &device(fields));
         for analysis in ["thesis", "sound"] {
+            if (analysis, options) == ("sound", "--dispatch parallel") {
+                // Certificates say how chips are kept busy.
+                continue;
+            }
             let mut call = vec!["exec", &set, "--analysis", analysis, "--duration", "10ms", "--memory", "1KiB"];
             call.extend(options.split(' '));
             let (status, stdout, _) = within(4_000_000, &call);

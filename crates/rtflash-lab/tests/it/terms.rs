@@ -11,7 +11,7 @@ use rtflash_testkit::cases;
 /// A run that breaks something with a term left out: world, term, whether releases are climbed, the
 /// number of the run, a check that fails. The runs are those of seed 1 that `soak` names first.
 #[rustfmt::skip] // A run is a line.
-const BROKEN: &[(SmallWorld, &'static str, bool, u64, &str)] = &[
+const BROKEN: &[(SmallWorld, &str, bool, u64, &str)] = &[
     (SmallWorld::Stripe, "blocking", false, 88, "deadlines"),
     (SmallWorld::Stripe, "step-wait", false, 4_941, "deadlines"),
     (SmallWorld::Stripe, "transfer", false, 23, "deadlines"),

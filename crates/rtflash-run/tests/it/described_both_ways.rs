@@ -68,7 +68,7 @@ fn both_descriptions_are_answered_and_run_alike() {
     let mut runs = [0; ANALYSES.len()];
     for (world, seed) in [(World::Any, 21), (World::Supposed, 22), (World::Sound, 23)] {
         for number in 0..40 {
-            let Some(case) = draw(Search { seed: seed, world }, number) else { continue };
+            let Some(case) = draw(Search { seed, world }, number) else { continue };
             for (runs, analysis) in runs.iter_mut().zip(ANALYSES) {
                 *runs += compare(&case, analysis);
             }

@@ -20,7 +20,7 @@ fn compare(seed: u64, world: World, runs: u32) -> u32 {
         if judged == runs {
             break;
         }
-        let Some(mut case) = draw(Search { seed: seed, world }, number) else { continue };
+        let Some(mut case) = draw(Search { seed, world }, number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
         // Not every cluster holds whatever its neighbours do.
