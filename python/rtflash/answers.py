@@ -52,6 +52,7 @@ __all__ = [
     "JobBound",
     "JobsLine",
     "LoadAnswer",
+    "NotTaken",
     "OperationCounts",
     "Proof",
     "Range",
@@ -2028,6 +2029,7 @@ class JobsLine(Record):
         "kind",
         "max_response_ns",
         "misses",
+        "not_taken",
         "overdue",
         "p50_ns",
         "p999_ns",
@@ -2051,7 +2053,9 @@ class JobsLine(Record):
         "released": "int",
         "task": "str",
     }
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "not_taken": "NotTaken",
+    }
 
     completed: int
     """Jobs complete."""
@@ -2065,6 +2069,8 @@ class JobsLine(Record):
     """The longest response time; null where no job is complete."""
     misses: int
     """Complete jobs that were late."""
+    not_taken: NotTaken | None
+    """Pending jobs that found the queue full; absent where there is none."""
     overdue: int
     """Pending jobs that are late."""
     p50_ns: int | None
@@ -2100,6 +2106,25 @@ class LoadAnswer(Record):
     """
     reason: str | None
     """Why there is none."""
+
+
+class NotTaken(Record):
+    """Jobs of a stream that outgrows its server."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "jobs",
+        "since_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "jobs": "int",
+        "since_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    jobs: int
+    """How many found the queue full."""
+    since_ns: int
+    """When the first of them came."""
 
 
 class OperationCounts(Record):
