@@ -77,14 +77,12 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
             }
         }
         HostDevice::Emmc(emmc) => {
-            let depth = emmc.depth;
-            rests_on.push(match emmc.attach {
-                Attach::Unstated => format!(
-                    "attach: the driver takes {depth} commands at most from the scheduler, as over USB, SCSI and UFS"
-                ),
-                Attach::Budget => format!("attach: a budget of {depth} commands"),
-                Attach::Tags => format!("attach: {} tags, and one command that waits for one", depth - 1),
-            });
+            let how = match emmc.attach {
+                Attach::Unstated => "as over USB, SCSI and UFS",
+                Attach::Budget => "each with a budget",
+                Attach::Tags => "one of them without a tag",
+            };
+            rests_on.push(format!("attach: commands out of the scheduler at once: {} at most, {how}", emmc.depth));
             rests_on.push("costs: no command takes longer than the device states".to_owned());
         }
         HostDevice::Clusters(_) => {}
