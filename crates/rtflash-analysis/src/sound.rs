@@ -30,7 +30,7 @@ const BLOCKS: Assumption = Assumption {
     name: "good-blocks",
     statement: "every chip has as many good blocks as the device says, and starts with its reserve of free pages",
 };
-/// What every writer of [`Zoned`] has to be.
+/// Every writer of [`Zoned`] is a stream.
 const RINGS: Assumption = Assumption {
     name: "zones-in-order",
     statement: "who writes is a stream, whose pages go round in zones of its own; the first page of a block is written \
@@ -105,7 +105,7 @@ sound! {
 
 sound! {
     /// Zones: the tasks own blocks on every chip of their cluster and reset them themselves, so
-    /// that nothing is collected. Who writes is a stream. Each chip is an EDF processor of its own.
+    /// that nothing is collected. Every writer is a stream. Each chip is an EDF processor of its own.
     Zoned, "zoned", "processor demand on each chip where tasks own zones and reset them (docs/analysis.md)",
     [Placement::Zoned], [RULES, RINGS, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
 

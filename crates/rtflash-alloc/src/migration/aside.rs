@@ -7,7 +7,7 @@ use super::stage::{Goal, Scene};
 use super::{Stage, StageRefusal};
 
 impl Scene<'_> {
-    /// What says without a test that a cluster that runs does not take these tasks.
+    /// The reason, without a test, for which a cluster that runs does not take these tasks.
     pub(super) fn overloaded(&self, position: usize, moving: &[TaskId]) -> Option<StageRefusal> {
         let (cluster, placement) = (&self.now.clusters[position], self.now.certificates[position].placement);
         let load = |moved: usize| {

@@ -17,8 +17,8 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// Of devices that have the same clusters with different tasks, and of `more` tasks; `all` has
-    /// every task by its number.
+    /// The surroundings in devices that have the same clusters with different tasks, and of `more`
+    /// tasks; `all` has every task by its number.
     pub(super) fn new(
         device: &Device,
         all: &[Task],
@@ -46,7 +46,7 @@ impl Near {
         self.clusters.binary_search(&position).expect("one of these clusters")
     }
 
-    /// What runs here of what runs on the device.
+    /// The part of the running device that is here.
     pub(super) fn running(&self, of: &RunningDevice) -> RunningDevice {
         let cluster = |&at: &usize| {
             let Cluster { chips, tasks } = &of.clusters[at];
@@ -72,7 +72,7 @@ impl Near {
     }
 }
 
-/// What runs around a task's places while it moves.
+/// The tasks around a task's places while it moves.
 #[derive(Debug)]
 pub(super) struct NearStage {
     pub(super) tasks: StageTasks,

@@ -267,7 +267,7 @@ impl Scene<'_> {
         Ok((moved, settled))
     }
 
-    /// What runs around the old and the new place of a task.
+    /// The tasks around the old and the new place of a task.
     fn near(&self, tasks: &StageTasks, setting: &Setting, task: TaskId, from: usize) -> NearStage {
         let devices = [&setting.mirrored, &setting.together];
         NearStage::new(self.set.device(), tasks, devices, task, [from, setting.cluster])

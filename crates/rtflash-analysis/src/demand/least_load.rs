@@ -140,8 +140,8 @@ impl LeastLoad {
     ///
     /// Each page waits for a transfer of each other chip, and two more bounds hold, of which the
     /// least counts: one takes σ back for each read, the other no more than σ for each page of the
-    /// chip that moves the most; what is programmed is fresh, and spoils some of it. What these
-    /// bounds have on top for jobs, passes and commands is left out.
+    /// chip that moves the most; what is programmed is fresh, and spoils some of it. These
+    /// bounds have more for jobs, passes and commands, which is left out.
     pub fn in_a_queue(self, device: &Device, ways: u32) -> f64 {
         let (others, hold) = (f64::from(ways - 1), ns(device.bus_hold()));
         let load = self.load + hold * (others * self.pages);

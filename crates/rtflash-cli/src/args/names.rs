@@ -21,7 +21,7 @@ pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve so
     host-bound host-tune export export-mqsim export-fio export-femu export-nvme export-firmware import \
     import-mcap import-mqsim import-fio import-blkparse import-msr profile schema completions man";
 
-/// What there are schemas of, with blanks between them.
+/// Names of schemas, with blanks between them.
 pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
     host-bound host-run host-tune export replay import";
 
@@ -34,7 +34,7 @@ pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
     PossibleValuesParser::new(P::ALL.iter().map(value)).map(|name| P::from_name(&name).expect("a name of the list"))
 }
 
-/// What a promise may rely on.
+/// Grounds that a promise can rely on.
 pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
     let values = [
         (Reliance::Nothing, "Every cluster holds whatever the others do"),
