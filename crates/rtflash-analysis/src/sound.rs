@@ -105,7 +105,8 @@ sound! {
 
 sound! {
     /// Zones: the tasks own blocks on every chip of their cluster and reset them themselves, so
-    /// that nothing is collected. Every writer is a stream. Each chip is an EDF processor of its own.
+    /// that nothing is collected. Every writer is a stream. Each chip is an EDF processor of its
+    /// own.
     Zoned, "zoned", "processor demand on each chip where tasks own zones and reset them (docs/analysis.md)",
     [Placement::Zoned], [RULES, RINGS, BUS, TIMES, ACCESS, BLOCKS, DEADLINES];
 
