@@ -11,6 +11,8 @@ mod layers;
 mod notation;
 #[path = "tidy/prose.rs"]
 mod prose;
+#[path = "tidy/sentences.rs"]
+mod sentences;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ fn its_two_commands_are_run() {
 fn links_lead_somewhere() {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
     let mut pages: Vec<_> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    pages.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    pages.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)));
     let mut seen = 0;
     for path in pages {
         let text = std::fs::read_to_string(&path).expect("a page");

@@ -100,6 +100,21 @@ fn every_shipped_file_is_named_somewhere() {
     nothing(&found.into_iter().collect::<Vec<_>>(), "nobody names");
 }
 
+/// `tools/book.py` builds the pages of the summary as a site. It checks their links, not that each
+/// page is there.
+#[test]
+fn every_page_is_in_the_summary() {
+    let pages = files(&["docs"], "md");
+    let (summary, pages): (Vec<&File>, Vec<&File>) = pages.iter().partition(|file| file.path == "docs/SUMMARY.md");
+    let summary = &summary.first().expect("docs/SUMMARY.md").text;
+    let found: Vec<String> = pages
+        .iter()
+        .filter(|file| summary.matches(&format!("]({})", file.path.trim_start_matches("docs/"))).count() != 1)
+        .map(|file| file.path.clone())
+        .collect();
+    nothing(&found, "not once in docs/SUMMARY.md");
+}
+
 /// Names of types that have several meanings. This list gets shorter.
 const SEVERAL_MEANINGS: [&str; 7] = ["Arrivals", "ClusterReport", "Job", "LeftOut", "Place", "Plan", "Step"];
 

@@ -11,7 +11,7 @@
 //! | t_r, t_w, t_e | [`Device::page_read`], [`Device::page_program`], [`Device::block_erase`] | tR, tPROG, tBERS |
 //! | t_d | [`Device::page_transfer`] | |
 //! | P | [`Device::pages_per_block`] | |
-//! | λ | [`Device::logical_ratio`] | 1 − over-provisioning |
+//! | λ | [`Device::logical_ratio`] | 1 / (1 + over-provisioning) |
 //! | ⌈λP⌉ | [`Device::valid_pages_bound`] | |
 //! | α | [`Device::reclaimed_per_chip`] | |
 //! | C^g | [`Device::gc_pass`] | |
