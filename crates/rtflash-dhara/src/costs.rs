@@ -1,0 +1,330 @@
+//! What a call of Dhara costs at most, in operations and in time. docs/dhara.md has the proofs.
+
+use std::ops::{Add, Mul};
+
+use crate::META_BYTES;
+use crate::nand::{Geometry, Operation};
+
+/// Blocks that a search for a checkpoint tries (`DHARA_MAX_RETRIES` of `journal.h`).
+const TRIES: u64 = 8;
+
+/// How often each operation is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Reads, of whole pages or of one page's metadata.
+    pub reads: u64,
+    /// Reads among these of whole pages. A log does not tell them apart.
+    pub whole: u64,
+    /// Checks whether a block is marked bad.
+    pub bad_checks: u64,
+    /// Checks whether a page is free.
+    pub free_checks: u64,
+    /// Programs from memory: new data and checkpoints.
+    pub programs: u64,
+    /// Copies of a page.
+    pub copies: u64,
+    /// Erases.
+    pub erases: u64,
+    /// Blocks that are marked bad.
+    pub marks: u64,
+}
+
+impl Add for Operations {
+    type Output = Operations;
+
+    fn add(self, other: Operations) -> Operations {
+        Operations {
+            reads: self.reads + other.reads,
+            whole: self.whole + other.whole,
+            bad_checks: self.bad_checks + other.bad_checks,
+            free_checks: self.free_checks + other.free_checks,
+            programs: self.programs + other.programs,
+            copies: self.copies + other.copies,
+            erases: self.erases + other.erases,
+            marks: self.marks + other.marks,
+        }
+    }
+}
+
+impl Mul<u64> for Operations {
+    type Output = Operations;
+
+    fn mul(self, by: u64) -> Operations {
+        Operations {
+            reads: self.reads * by,
+            whole: self.whole * by,
+            bad_checks: self.bad_checks * by,
+            free_checks: self.free_checks * by,
+            programs: self.programs * by,
+            copies: self.copies * by,
+            erases: self.erases * by,
+            marks: self.marks * by,
+        }
+    }
+}
+
+impl Operations {
+    /// Those of a log.
+    pub fn of(log: &[Operation]) -> Operations {
+        let mut all = Operations::default();
+        for operation in log {
+            let which = match operation {
+                Operation::IsBad(_) => &mut all.bad_checks,
+                Operation::MarkBad(_) => &mut all.marks,
+                Operation::Erase(_) => &mut all.erases,
+                Operation::Program(_) => &mut all.programs,
+                Operation::IsFree(_) => &mut all.free_checks,
+                Operation::Read(_) => &mut all.reads,
+                Operation::Copy(..) => &mut all.copies,
+            };
+            *which += 1;
+        }
+        all
+    }
+
+    /// Whether none is done more often than `bound` says.
+    pub fn within(&self, bound: &Operations) -> bool {
+        let counts =
+            |of: &Operations| [of.reads, of.bad_checks, of.free_checks, of.programs, of.copies, of.erases, of.marks];
+        counts(self).iter().zip(counts(bound)).all(|(have, most)| *have <= most)
+    }
+
+    /// How long they take, in nanoseconds.
+    pub fn time(&self, times: &Times) -> u128 {
+        let parts = self.reads.saturating_sub(self.whole) + self.bad_checks;
+        let wholes = self.whole + self.free_checks;
+        let all = [
+            (parts, times.part),
+            (wholes, times.whole),
+            (self.programs, times.program),
+            (self.copies, times.copy),
+            (self.erases, times.erase),
+            (self.marks, times.mark),
+        ];
+        all.iter().map(|&(many, each)| u128::from(many) * u128::from(each)).sum()
+    }
+}
+
+/// How long a driver takes for each operation, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// For a page's metadata, or a block's mark.
+    pub part: u64,
+    /// For a whole page.
+    pub whole: u64,
+    /// To program a page.
+    pub program: u64,
+    /// To copy a page.
+    pub copy: u64,
+    /// To erase a block.
+    pub erase: u64,
+    /// To mark a block bad.
+    pub mark: u64,
+}
+
+/// Of what the times are made, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipTimes {
+    /// t_r.
+    pub read: u64,
+    /// t_w.
+    pub program: u64,
+    /// t_e.
+    pub erase: u64,
+    /// t_d.
+    pub transfer: u64,
+    /// Bytes of a page.
+    pub page: u64,
+}
+
+impl Times {
+    /// The longer of what the drivers of Zephyr and Espressif do for each operation. Zephyr's copies
+    /// through memory (`dhara_nand_copy` of `disk_ftl.c`). Espressif's reads a page before it
+    /// programs it (`nand_prog` of `nand_impl.c`), and erases a block before it marks it
+    /// (`nand_mark_bad`).
+    pub fn of(chip: &ChipTimes) -> Times {
+        let part = chip.read + (chip.transfer * u64::from(META_BYTES)).div_ceil(chip.page);
+        Times {
+            part,
+            whole: chip.read + chip.transfer,
+            program: chip.read + chip.transfer + chip.program,
+            copy: chip.read + chip.program + 2 * chip.transfer,
+            erase: chip.erase,
+            mark: 2 * part + chip.erase + chip.program,
+        }
+    }
+}
+
+/// Which chip, and what is supposed of its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// The chip.
+    pub geometry: Geometry,
+    /// The garbage collection ratio; Dhara takes zero for one.
+    pub gc_ratio: u32,
+    /// All sectors that are used are below this.
+    pub sectors: u32,
+    /// The longest run of blocks that are marked bad, or failed and are not marked yet.
+    pub bad_run: u32,
+    /// Blocks that fail during the call.
+    pub failures: u32,
+    /// Whether power was ever lost, or a block failed, since the journal was empty.
+    pub losses: bool,
+}
+
+impl Shape {
+    /// g.
+    fn ratio(&self) -> u64 {
+        u64::from(self.gc_ratio.max(1))
+    }
+
+    /// u: user pages of a group.
+    pub fn group_users(&self) -> u64 {
+        (1 << self.geometry.log2_group()) - 1
+    }
+
+    /// G: groups of a block.
+    pub fn groups(&self) -> u64 {
+        1 << (self.geometry.log2_block - self.geometry.log2_group())
+    }
+
+    /// V: user pages of a block.
+    pub fn block_users(&self) -> u64 {
+        self.groups() * self.group_users()
+    }
+
+    /// W: pages whose metadata a walk reads.
+    pub fn walk(&self) -> u64 {
+        1 + u64::from(u32::BITS - self.sectors.saturating_sub(1).leading_zeros())
+    }
+
+    /// Sectors that the map holds while this many blocks count as bad (`dhara_map_capacity`).
+    pub fn capacity(&self, bad: u32) -> u64 {
+        let journal = (u64::from(self.geometry.blocks).saturating_sub(u64::from(bad) + 1)) * self.block_users();
+        let margin = TRIES << self.geometry.log2_block;
+        journal.saturating_sub(journal / (self.ratio() + 1)).saturating_sub(margin)
+    }
+
+    /// The capacity of a new chip, on which a block in 64 counts as bad.
+    pub fn new_capacity(&self) -> u64 {
+        self.capacity(self.geometry.blocks >> 6)
+    }
+
+    /// What appending `pages` takes beside their programs and copies.
+    fn appended(&self, pages: u64) -> Operations {
+        let erases = pages.div_ceil(self.block_users());
+        Operations {
+            programs: pages.div_ceil(self.group_users()),
+            erases,
+            bad_checks: erases * (1 + u64::from(self.bad_run)),
+            ..Operations::default()
+        }
+    }
+
+    /// What taking `pages` from the tail takes, with copies of all of them.
+    fn collected(&self, pages: u64) -> Operations {
+        Operations {
+            reads: pages * (1 + self.walk()),
+            copies: pages,
+            bad_checks: pages.div_ceil(self.block_users()) * (1 + u64::from(self.bad_run)),
+            ..Operations::default()
+        }
+    }
+
+    /// What one block that fails costs: all its pages once more, and the call.
+    fn failure(&self) -> Operations {
+        let [users, block] = [self.group_users(), self.block_users()];
+        let pages = Operations {
+            reads: block * (1 + self.walk()) + users,
+            copies: block + users + 1,
+            // The metadata that are dumped, and the operation that failed.
+            programs: 2,
+            erases: 2,
+            bad_checks: 2 * (1 + u64::from(self.bad_run)),
+            marks: 2,
+            ..Operations::default()
+        };
+        pages + self.appended(block + users + 1) + self.writes(1) + self.trims(1)
+    }
+
+    fn with_failures(&self, of: Operations) -> Operations {
+        of + if self.failures > 0 { self.failure() * u64::from(self.failures) } else { Operations::default() }
+    }
+
+    /// A read of a sector.
+    pub fn read(&self) -> Operations {
+        Operations { reads: self.walk() + 1, whole: 1, ..Operations::default() }
+    }
+
+    fn collecting(&self, calls: u64) -> Operations {
+        self.collected(calls * (self.ratio() + 1)) + self.appended(calls * (self.ratio() + 2))
+    }
+
+    /// So many writes in a row, without failures.
+    pub fn writes(&self, calls: u64) -> Operations {
+        let own = Operations { reads: calls * self.walk(), programs: calls, ..Operations::default() };
+        self.collecting(calls) + own
+    }
+
+    /// A write of a sector.
+    pub fn write(&self) -> Operations {
+        self.with_failures(self.writes(1))
+    }
+
+    fn trims(&self, calls: u64) -> Operations {
+        let own = Operations { reads: calls * (self.walk() + 1), copies: calls, ..Operations::default() };
+        self.collecting(calls) + own
+    }
+
+    /// A trim of a sector.
+    pub fn trim(&self) -> Operations {
+        self.with_failures(self.trims(1))
+    }
+
+    /// Pages between the tail and the head that are nobody's any more, at most.
+    pub fn garbage(&self) -> u64 {
+        let chip = u64::from(self.geometry.blocks) * self.block_users();
+        if self.losses {
+            return chip;
+        }
+        let [ratio, sectors, capacity] = [self.ratio(), u64::from(self.sectors), self.capacity(0)];
+        let longest = capacity.max((sectors * (ratio + 1)).div_ceil(ratio));
+        chip.min(capacity.max((2 * (longest + sectors)).div_ceil(ratio + 1)) + 8)
+    }
+
+    /// A synchronization.
+    pub fn sync(&self) -> Operations {
+        let users = self.group_users();
+        let taken = self.collected(self.garbage() + 2 * users);
+        let filled = Operations { reads: users, ..Operations::default() };
+        self.with_failures(Operations { copies: users, ..taken } + filled + self.appended(users))
+    }
+
+    /// A start after a loss of power.
+    pub fn start(&self) -> Operations {
+        let blocks = u64::from(self.geometry.blocks);
+        let checks = if self.bad_run == 0 {
+            2 + calm_tries(blocks)
+        } else {
+            TRIES * (1 + 2 * (u64::from(blocks.max(1).ilog2()) + 1))
+        };
+        let [group, groups] = [self.group_users() + 1, self.groups()];
+        let group_halvings = u64::from(groups.ilog2()) + 1;
+        let free_checks = if self.bad_run == 0 {
+            (group + 1) * (group_halvings - 1) + 2 * group
+        } else {
+            2 * group * group_halvings + 2 * groups + group
+        };
+        let reads = checks + if self.losses { groups } else { groups.min(2) };
+        Operations { reads, whole: reads, bad_checks: checks, free_checks, ..Operations::default() }
+    }
+}
+
+/// Blocks that the search among `blocks` for the last one of the round tries, where no block is bad:
+/// eight before a half that was never written, two and two before the other, ten at the end.
+fn calm_tries(blocks: u64) -> u64 {
+    match blocks {
+        0 => 0,
+        _ => (TRIES + 2).max(TRIES + calm_tries((blocks - 1) / 2)).max(4 + calm_tries(blocks / 2)),
+    }
+}
