@@ -101,7 +101,7 @@ impl Operations {
             (self.erases, times.erase),
             (self.marks, times.mark),
         ];
-        all.iter().map(|&(many, each)| u128::from(many) * u128::from(each)).sum()
+        all.iter().map(|&(many, each)| u128::from(many) * each).sum()
     }
 }
 
@@ -109,32 +109,32 @@ impl Operations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// For a page's metadata, or a block's mark.
-    pub part: u64,
+    pub part: u128,
     /// For a whole page.
-    pub whole: u64,
+    pub whole: u128,
     /// To program a page.
-    pub program: u64,
+    pub program: u128,
     /// To copy a page.
-    pub copy: u64,
+    pub copy: u128,
     /// To erase a block.
-    pub erase: u64,
+    pub erase: u128,
     /// To mark a block bad.
-    pub mark: u64,
+    pub mark: u128,
 }
 
 /// Of what the times are made, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChipTimes {
     /// t_r.
-    pub read: u64,
+    pub read: u128,
     /// t_w.
-    pub program: u64,
+    pub program: u128,
     /// t_e.
-    pub erase: u64,
+    pub erase: u128,
     /// t_d.
-    pub transfer: u64,
+    pub transfer: u128,
     /// Bytes of a page.
-    pub page: u64,
+    pub page: u128,
 }
 
 impl Times {
@@ -143,7 +143,7 @@ impl Times {
     /// programs it (`nand_prog` of `nand_impl.c`), and erases a block before it marks it
     /// (`nand_mark_bad`).
     pub fn of(chip: &ChipTimes) -> Times {
-        let part = chip.read + (chip.transfer * u64::from(META_BYTES)).div_ceil(chip.page);
+        let part = chip.read + (chip.transfer * u128::from(META_BYTES)).div_ceil(chip.page);
         Times {
             part,
             whole: chip.read + chip.transfer,
