@@ -12,9 +12,9 @@ use std::error::Error;
 use chacha20::ChaCha8Rng;
 use histories::seeded;
 use rand::RngExt;
-use rtflash_dhara::costs::{ChipTimes, Operations, Shape, Times};
-use rtflash_dhara::history::{Call, Run};
-use rtflash_dhara::nand::Geometry;
+use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
+use rtflash_dhara::history::{Call, DharaRun};
+use rtflash_dhara::nand::NandGeometry;
 
 /// Choices that a step is the dearest of.
 const CHOICES: u32 = 6;
@@ -23,12 +23,12 @@ const CHOICES: u32 = 6;
 #[derive(Debug, Default, Clone, Copy)]
 struct Worst {
     time: u128,
-    did: Operations,
+    did: CallCost,
 }
 
 struct Climb {
-    shape: Shape,
-    times: Times,
+    shape: DharaShape,
+    times: DriverTimes,
     /// By call: write, read, trim, sync, start.
     worst: [Worst; 5],
 }
@@ -45,20 +45,20 @@ fn kind(call: Call) -> usize {
 }
 
 impl Climb {
-    fn bounds(&self) -> [Operations; 5] {
+    fn bounds(&self) -> [CallCost; 5] {
         let shape = &self.shape;
         [shape.write(), shape.read(), shape.trim(), shape.sync(), shape.start()]
     }
 
     /// Makes a call, and keeps it if it is the dearest of its kind.
-    fn call(&mut self, run: &mut Run, call: Call) -> u128 {
+    fn call(&mut self, run: &mut DharaRun, call: Call) -> u128 {
         run.take_log();
         let _ = run.call(call);
-        let did = Operations::of(&run.take_log());
+        let did = CallCost::of(&run.take_log());
         let kind = kind(call);
         // Which reads are of whole pages, a log does not say.
         let whole = self.bounds()[kind].whole.min(did.reads);
-        let did = Operations { whole, ..did };
+        let did = CallCost { whole, ..did };
         assert!(did.within(&self.bounds()[kind]), "{call}: {did:?} above {:?}", self.bounds()[kind]);
         let time = did.time(&self.times);
         if time > self.worst[kind].time {
@@ -68,7 +68,7 @@ impl Climb {
     }
 
     /// Tries a call on a copy.
-    fn probe(&mut self, run: &Run, call: Call) -> u128 {
+    fn probe(&mut self, run: &DharaRun, call: Call) -> u128 {
         self.call(&mut run.clone(), call)
     }
 
@@ -85,7 +85,7 @@ impl Climb {
 
     /// Overwrites by the dearest of some choices, in a map that is full of these sectors.
     fn climb(&mut self, steps: u32, random: &mut ChaCha8Rng) {
-        let mut run = Run::new(self.shape.geometry, self.shape.gc_ratio);
+        let mut run = DharaRun::new(self.shape.geometry, self.shape.gc_ratio);
         let _ = run.call(Call::Start);
         let greedy = random.random_bool(0.7);
         let mirrored = random.random_bool(0.5);
@@ -117,7 +117,7 @@ impl Climb {
 
     /// Garbage of one sector, and above it a path as deep as it can be.
     fn bury(&mut self, random: &mut ChaCha8Rng) {
-        let mut run = Run::new(self.shape.geometry, self.shape.gc_ratio);
+        let mut run = DharaRun::new(self.shape.geometry, self.shape.gc_ratio);
         let _ = run.call(Call::Start);
         let chip = u64::from(self.shape.geometry.blocks) * self.shape.block_users();
         for _ in 0..2 * chip {
@@ -138,7 +138,7 @@ impl Climb {
 
     /// The first pages of a new chip: groups of data and of fillers by turns.
     fn begin(&mut self) {
-        let mut run = Run::new(self.shape.geometry, self.shape.gc_ratio);
+        let mut run = DharaRun::new(self.shape.geometry, self.shape.gc_ratio);
         let _ = run.call(Call::Start);
         for _ in 0..2 * self.shape.groups() {
             for _ in 0..self.shape.group_users() {
@@ -159,10 +159,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let chip = ChipTimes { read: 25_000, program: 600_000, erase: 3_000_000, transfer: 43_000, page: 2_048 };
     println!("blocks gc_ratio sectors call: bound, found, bound / found");
     for (blocks, gc_ratio) in [(64, 1), (64, 4), (64, 16), (256, 1), (256, 4), (256, 16)] {
-        let geometry = Geometry { log2_page: 11, log2_block: 6, blocks };
-        let mut shape = Shape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
+        let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
+        let mut shape = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
         shape.sectors = u32::try_from(shape.new_capacity() * 95 / 100)?;
-        let mut climb = Climb { shape, times: Times::of(&chip), worst: Default::default() };
+        let mut climb = Climb { shape, times: DriverTimes::of(&chip), worst: Default::default() };
         for _ in 0..4 {
             climb.climb(steps, &mut random);
             climb.bury(&mut random);

@@ -1,8 +1,8 @@
 //! Compares the executor with Dhara's own C code: histories go to the program that the environment
 //! variable DHARA names, and its operations have to be ours, line for line.
 //!
-//! `DHARA=PROGRAM cargo run -p rtflash-dhara --example compare -- [OPERATIONS [SEED]]`; with `history
-//! SEED` it prints the history of that seed.
+//! `DHARA=PROGRAM cargo run -p rtflash-dhara --example compare -- [OPERATIONS [SEED]]`; with
+//! `history SEED` it prints the history of that seed.
 
 #[path = "../tests/common/histories.rs"]
 mod histories;

@@ -3,14 +3,14 @@
 use std::ops::{Add, Mul};
 
 use crate::META_BYTES;
-use crate::nand::{Geometry, Operation};
+use crate::nand::{NandGeometry, NandOperation};
 
 /// Blocks that a search for a checkpoint tries (`DHARA_MAX_RETRIES` of `journal.h`).
 const TRIES: u64 = 8;
 
 /// How often each operation is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Operations {
+pub struct CallCost {
     /// Reads, of whole pages or of one page's metadata.
     pub reads: u64,
     /// Reads among these of whole pages. A log does not tell them apart.
@@ -29,11 +29,11 @@ pub struct Operations {
     pub marks: u64,
 }
 
-impl Add for Operations {
-    type Output = Operations;
+impl Add for CallCost {
+    type Output = CallCost;
 
-    fn add(self, other: Operations) -> Operations {
-        Operations {
+    fn add(self, other: CallCost) -> CallCost {
+        CallCost {
             reads: self.reads + other.reads,
             whole: self.whole + other.whole,
             bad_checks: self.bad_checks + other.bad_checks,
@@ -46,11 +46,11 @@ impl Add for Operations {
     }
 }
 
-impl Mul<u64> for Operations {
-    type Output = Operations;
+impl Mul<u64> for CallCost {
+    type Output = CallCost;
 
-    fn mul(self, by: u64) -> Operations {
-        Operations {
+    fn mul(self, by: u64) -> CallCost {
+        CallCost {
             reads: self.reads * by,
             whole: self.whole * by,
             bad_checks: self.bad_checks * by,
@@ -63,19 +63,19 @@ impl Mul<u64> for Operations {
     }
 }
 
-impl Operations {
+impl CallCost {
     /// Those of a log.
-    pub fn of(log: &[Operation]) -> Operations {
-        let mut all = Operations::default();
+    pub fn of(log: &[NandOperation]) -> CallCost {
+        let mut all = CallCost::default();
         for operation in log {
             let which = match operation {
-                Operation::IsBad(_) => &mut all.bad_checks,
-                Operation::MarkBad(_) => &mut all.marks,
-                Operation::Erase(_) => &mut all.erases,
-                Operation::Program(_) => &mut all.programs,
-                Operation::IsFree(_) => &mut all.free_checks,
-                Operation::Read(_) => &mut all.reads,
-                Operation::Copy(..) => &mut all.copies,
+                NandOperation::IsBad(_) => &mut all.bad_checks,
+                NandOperation::MarkBad(_) => &mut all.marks,
+                NandOperation::Erase(_) => &mut all.erases,
+                NandOperation::Program(_) => &mut all.programs,
+                NandOperation::IsFree(_) => &mut all.free_checks,
+                NandOperation::Read(_) => &mut all.reads,
+                NandOperation::Copy(..) => &mut all.copies,
             };
             *which += 1;
         }
@@ -83,14 +83,14 @@ impl Operations {
     }
 
     /// Whether none is done more often than `bound` says.
-    pub fn within(&self, bound: &Operations) -> bool {
+    pub fn within(&self, bound: &CallCost) -> bool {
         let counts =
-            |of: &Operations| [of.reads, of.bad_checks, of.free_checks, of.programs, of.copies, of.erases, of.marks];
+            |of: &CallCost| [of.reads, of.bad_checks, of.free_checks, of.programs, of.copies, of.erases, of.marks];
         counts(self).iter().zip(counts(bound)).all(|(have, most)| *have <= most)
     }
 
     /// How long they take, in nanoseconds.
-    pub fn time(&self, times: &Times) -> u128 {
+    pub fn time(&self, times: &DriverTimes) -> u128 {
         let parts = self.reads.saturating_sub(self.whole) + self.bad_checks;
         let wholes = self.whole + self.free_checks;
         let all = [
@@ -107,7 +107,7 @@ impl Operations {
 
 /// How long a driver takes for each operation, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
+pub struct DriverTimes {
     /// For a page's metadata, or a block's mark.
     pub part: u128,
     /// For a whole page.
@@ -137,14 +137,14 @@ pub struct ChipTimes {
     pub page: u128,
 }
 
-impl Times {
-    /// The longer of what the drivers of Zephyr and Espressif do for each operation. Zephyr's copies
-    /// through memory (`dhara_nand_copy` of `disk_ftl.c`). Espressif's reads a page before it
-    /// programs it (`nand_prog` of `nand_impl.c`), and erases a block before it marks it
+impl DriverTimes {
+    /// The longer of what the drivers of Zephyr and Espressif do for each operation. Zephyr's
+    /// copies through memory (`dhara_nand_copy` of `disk_ftl.c`). Espressif's reads a page before
+    /// it programs it (`nand_prog` of `nand_impl.c`), and erases a block before it marks it
     /// (`nand_mark_bad`).
-    pub fn of(chip: &ChipTimes) -> Times {
+    pub fn of(chip: &ChipTimes) -> DriverTimes {
         let part = chip.read + (chip.transfer * u128::from(META_BYTES)).div_ceil(chip.page);
-        Times {
+        DriverTimes {
             part,
             whole: chip.read + chip.transfer,
             program: chip.read + chip.transfer + chip.program,
@@ -157,9 +157,9 @@ impl Times {
 
 /// Which chip, and what is supposed of its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct DharaShape {
     /// The chip.
-    pub geometry: Geometry,
+    pub geometry: NandGeometry,
     /// The garbage collection ratio; Dhara takes zero for one.
     pub gc_ratio: u32,
     /// All sectors that are used are below this.
@@ -172,7 +172,7 @@ pub struct Shape {
     pub losses: bool,
 }
 
-impl Shape {
+impl DharaShape {
     /// g.
     fn ratio(&self) -> u64 {
         u64::from(self.gc_ratio.max(1))
@@ -211,30 +211,30 @@ impl Shape {
     }
 
     /// What appending `pages` takes beside their programs and copies.
-    fn appended(&self, pages: u64) -> Operations {
+    fn appended(&self, pages: u64) -> CallCost {
         let erases = pages.div_ceil(self.block_users());
-        Operations {
+        CallCost {
             programs: pages.div_ceil(self.group_users()),
             erases,
             bad_checks: erases * (1 + u64::from(self.bad_run)),
-            ..Operations::default()
+            ..CallCost::default()
         }
     }
 
     /// What taking `pages` from the tail takes, with copies of all of them.
-    fn collected(&self, pages: u64) -> Operations {
-        Operations {
+    fn collected(&self, pages: u64) -> CallCost {
+        CallCost {
             reads: pages * (1 + self.walk()),
             copies: pages,
             bad_checks: pages.div_ceil(self.block_users()) * (1 + u64::from(self.bad_run)),
-            ..Operations::default()
+            ..CallCost::default()
         }
     }
 
     /// What one block that fails costs: all its pages once more, and the call.
-    fn failure(&self) -> Operations {
+    fn failure(&self) -> CallCost {
         let [users, block] = [self.group_users(), self.block_users()];
-        let pages = Operations {
+        let pages = CallCost {
             reads: block * (1 + self.walk()) + users,
             copies: block + users + 1,
             // The metadata that are dumped, and the operation that failed.
@@ -242,42 +242,42 @@ impl Shape {
             erases: 2,
             bad_checks: 2 * (1 + u64::from(self.bad_run)),
             marks: 2,
-            ..Operations::default()
+            ..CallCost::default()
         };
         pages + self.appended(block + users + 1) + self.writes(1) + self.trims(1)
     }
 
-    fn with_failures(&self, of: Operations) -> Operations {
-        of + if self.failures > 0 { self.failure() * u64::from(self.failures) } else { Operations::default() }
+    fn with_failures(&self, of: CallCost) -> CallCost {
+        of + if self.failures > 0 { self.failure() * u64::from(self.failures) } else { CallCost::default() }
     }
 
     /// A read of a sector.
-    pub fn read(&self) -> Operations {
-        Operations { reads: self.walk() + 1, whole: 1, ..Operations::default() }
+    pub fn read(&self) -> CallCost {
+        CallCost { reads: self.walk() + 1, whole: 1, ..CallCost::default() }
     }
 
-    fn collecting(&self, calls: u64) -> Operations {
+    fn collecting(&self, calls: u64) -> CallCost {
         self.collected(calls * (self.ratio() + 1)) + self.appended(calls * (self.ratio() + 2))
     }
 
     /// So many writes in a row, without failures.
-    pub fn writes(&self, calls: u64) -> Operations {
-        let own = Operations { reads: calls * self.walk(), programs: calls, ..Operations::default() };
+    pub fn writes(&self, calls: u64) -> CallCost {
+        let own = CallCost { reads: calls * self.walk(), programs: calls, ..CallCost::default() };
         self.collecting(calls) + own
     }
 
     /// A write of a sector.
-    pub fn write(&self) -> Operations {
+    pub fn write(&self) -> CallCost {
         self.with_failures(self.writes(1))
     }
 
-    fn trims(&self, calls: u64) -> Operations {
-        let own = Operations { reads: calls * (self.walk() + 1), copies: calls, ..Operations::default() };
+    fn trims(&self, calls: u64) -> CallCost {
+        let own = CallCost { reads: calls * (self.walk() + 1), copies: calls, ..CallCost::default() };
         self.collecting(calls) + own
     }
 
     /// A trim of a sector.
-    pub fn trim(&self) -> Operations {
+    pub fn trim(&self) -> CallCost {
         self.with_failures(self.trims(1))
     }
 
@@ -293,15 +293,15 @@ impl Shape {
     }
 
     /// A synchronization.
-    pub fn sync(&self) -> Operations {
+    pub fn sync(&self) -> CallCost {
         let users = self.group_users();
         let taken = self.collected(self.garbage() + 2 * users);
-        let filled = Operations { reads: users, ..Operations::default() };
-        self.with_failures(Operations { copies: users, ..taken } + filled + self.appended(users))
+        let filled = CallCost { reads: users, ..CallCost::default() };
+        self.with_failures(CallCost { copies: users, ..taken } + filled + self.appended(users))
     }
 
     /// A start after a loss of power.
-    pub fn start(&self) -> Operations {
+    pub fn start(&self) -> CallCost {
         let blocks = u64::from(self.geometry.blocks);
         let checks = if self.bad_run == 0 {
             2 + calm_tries(blocks)
@@ -316,12 +316,12 @@ impl Shape {
             2 * group * group_halvings + 2 * groups + group
         };
         let reads = checks + if self.losses { groups } else { groups.min(2) };
-        Operations { reads, whole: reads, bad_checks: checks, free_checks, ..Operations::default() }
+        CallCost { reads, whole: reads, bad_checks: checks, free_checks, ..CallCost::default() }
     }
 }
 
-/// Blocks that the search among `blocks` for the last one of the round tries, where no block is bad:
-/// eight before a half that was never written, two and two before the other, ten at the end.
+/// Blocks that the search among `blocks` for the last one of the round tries, where no block is
+/// bad: eight before a half that was never written, two and two before the other, ten at the end.
 fn calm_tries(blocks: u64) -> u64 {
     match blocks {
         0 => 0,

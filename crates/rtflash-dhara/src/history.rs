@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::map::Map;
-use crate::nand::{Error, Geometry, Nand, Operation};
+use crate::nand::{Error, Nand, NandGeometry, NandOperation};
 
 /// A line of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,21 +44,21 @@ impl fmt::Display for Call {
 
 /// A chip with Dhara, and the calls to it.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct DharaRun {
     map: Option<Map>,
     /// The chip before the first start.
     factory: Option<Nand>,
     gc_ratio: u32,
 }
 
-impl Run {
+impl DharaRun {
     /// A chip as the factory left it.
-    pub fn new(geometry: Geometry, gc_ratio: u32) -> Run {
-        Run { map: None, factory: Some(Nand::new(geometry)), gc_ratio }
+    pub fn new(geometry: NandGeometry, gc_ratio: u32) -> DharaRun {
+        DharaRun { map: None, factory: Some(Nand::new(geometry)), gc_ratio }
     }
 
     /// The line with which such a history begins.
-    pub fn first_line(geometry: Geometry, gc_ratio: u32) -> String {
+    pub fn first_line(geometry: NandGeometry, gc_ratio: u32) -> String {
         format!("chip {} {} {} {gc_ratio}", geometry.log2_page, geometry.log2_block, geometry.blocks)
     }
 
@@ -86,8 +86,8 @@ impl Run {
         started.found
     }
 
-    /// Makes a call. The operations are in [`Run::take_log`]. A call before the first start does
-    /// nothing.
+    /// Makes a call. The operations are in [`DharaRun::take_log`]. A call before the first start
+    /// does nothing.
     ///
     /// # Errors
     /// Dhara's.
@@ -110,7 +110,7 @@ impl Run {
     }
 
     /// What the chip did since this was asked last.
-    pub fn take_log(&mut self) -> Vec<Operation> {
+    pub fn take_log(&mut self) -> Vec<NandOperation> {
         std::mem::take(&mut self.nand().log)
     }
 }

@@ -3,7 +3,10 @@
 //! It issues the operations of `journal.c` of Dhara, commit 1b166e4, one for one. docs/dhara.md has
 //! what each of its functions costs.
 
-use crate::nand::{Checkpoint, Error, Geometry, Meta, NONE, Nand};
+mod recovery;
+mod start;
+
+use crate::nand::{Error, MetaPage, NONE, Nand, NandGeometry, PageMeta};
 use crate::{RETRIES, at};
 
 /// Which recovery from a failed block is under way.
@@ -20,7 +23,7 @@ struct Recovery {
 #[derive(Debug, Clone)]
 pub struct Journal {
     pub(crate) nand: Nand,
-    pub(crate) buffer: Checkpoint,
+    pub(crate) buffer: MetaPage,
     log2_group: u32,
     epoch: u8,
     bad_now: u32,
@@ -47,7 +50,7 @@ impl Journal {
         let geometry = nand.geometry;
         Journal {
             nand,
-            buffer: Checkpoint::ones(geometry),
+            buffer: MetaPage::ones(geometry),
             log2_group: geometry.log2_group(),
             epoch: 0,
             bad_now: 0,
@@ -65,11 +68,11 @@ impl Journal {
     }
 
     fn reset(&mut self) {
-        let none = Nand::new(Geometry { blocks: 0, ..self.geometry() });
+        let none = Nand::new(NandGeometry { blocks: 0, ..self.geometry() });
         *self = Journal::new(std::mem::replace(&mut self.nand, none));
     }
 
-    fn geometry(&self) -> Geometry {
+    fn geometry(&self) -> NandGeometry {
         self.nand.geometry
     }
 
@@ -108,143 +111,9 @@ impl Journal {
         self.recovery = Recovery::default();
     }
 
-    // ---- The start (`dhara_journal_resume`) ----
-
-    /// The first of the next blocks that has a checkpoint (`find_checkblock`).
-    fn block_with_checkpoint(&mut self, from: u32) -> Option<u32> {
-        for block in (from..self.geometry().blocks).take(RETRIES) {
-            if self.nand.is_bad(block) {
-                continue;
-            }
-            let page = (block << self.geometry().log2_block) | (self.group() - 1);
-            self.buffer = self.nand.read_checkpoint(page);
-            if self.buffer.stamped {
-                return Some(block);
-            }
-        }
-        None
-    }
-
-    /// (`find_last_checkblock`)
-    fn last_block_of_epoch(&mut self, first: u32) -> u32 {
-        let [mut low, mut high] = [first, self.geometry().blocks - 1];
-        while low <= high {
-            let middle = low.midpoint(high);
-            let found = self.block_with_checkpoint(middle).filter(|_| self.buffer.epoch == self.epoch);
-            let Some(found) = found else {
-                if middle == 0 {
-                    return first;
-                }
-                high = middle - 1;
-                continue;
-            };
-            if found + 1 >= self.geometry().blocks {
-                return found;
-            }
-            match self.block_with_checkpoint(found + 1).filter(|_| self.buffer.epoch == self.epoch) {
-                Some(next) => low = next,
-                None => return found,
-            }
-        }
-        first
-    }
-
-    fn is_group_free(&mut self, first: u32) -> bool {
-        (first..first + self.group()).all(|page| self.nand.is_free(page))
-    }
-
-    /// (`find_last_group`)
-    fn last_group(&mut self, block: u32) -> u32 {
-        let first = block << self.geometry().log2_block;
-        let groups = 1_i64 << (self.geometry().log2_block - self.log2_group);
-        let [mut low, mut high] = [0, groups - 1];
-        while low <= high {
-            let middle = i64::midpoint(low, high);
-            let page = first | (u32::try_from(middle).expect("groups of a block") << self.log2_group);
-            if self.is_group_free(page) {
-                high = middle - 1;
-            } else if middle + 1 >= groups || self.is_group_free(page + self.group()) {
-                return page;
-            } else {
-                low = middle + 1;
-            }
-        }
-        first
-    }
-
-    fn find_root(&mut self, from: u32) -> Result<(), Error> {
-        let first = from & !((1 << self.geometry().log2_block) - 1);
-        let mut group = from & !(self.group() - 1);
-        loop {
-            let page = group + self.group() - 1;
-            self.buffer = self.nand.read_checkpoint(page);
-            if self.buffer.stamped && self.buffer.epoch == self.epoch {
-                self.root = page - 1;
-                return Ok(());
-            }
-            if group == first {
-                return Err(Error::TooBad);
-            }
-            group -= self.group();
-        }
-    }
-
-    fn find_head(&mut self, from: u32) {
-        self.head = self.next_user(from);
-        self.roll_at_start();
-        loop {
-            let group = self.group();
-            let first = self.head & !(group - 1);
-            let mut free = 0;
-            while free < group && self.nand.is_free(first + group - free - 1) {
-                free += 1;
-            }
-            if free > 1 {
-                self.head = first + group - free;
-                return;
-            }
-            self.head = first + group;
-            if self.head >= self.geometry().pages() {
-                self.head = 0;
-                self.roll_at_start();
-            }
-            if self.is_block_start(self.head) {
-                let log2 = self.geometry().log2_block;
-                if same(self.head, self.tail, log2) {
-                    self.tail = self.next_block(self.tail >> log2) << log2;
-                }
-                return;
-            }
-        }
-    }
-
-    fn try_resume(&mut self) -> Result<(), Error> {
-        let first = self.block_with_checkpoint(0).ok_or(Error::TooBad)?;
-        self.epoch = self.buffer.epoch;
-        let last = self.last_block_of_epoch(first);
-        let group = self.last_group(last);
-        self.find_root(group)?;
-        self.tail = self.buffer.tail;
-        self.bad_now = self.buffer.bad_now;
-        self.bad_before = self.buffer.bad_before;
-        self.forget_metas();
-        self.find_head(group);
-        self.dirty = false;
-        self.synced_tail = self.tail;
-        self.end_recovery();
-        Ok(())
-    }
-
-    /// Finds the journal on the chip; an empty one where there is none.
-    pub(crate) fn resume(&mut self) -> Result<(), Error> {
-        self.try_resume().inspect_err(|_| self.reset())
-    }
-
     fn forget_metas(&mut self) {
-        self.buffer.metas.fill(Meta::ONES);
+        self.buffer.metas.fill(PageMeta::ONES);
     }
-
-    // ---- Sizes ----
 
     /// User pages that it holds at most (`dhara_journal_capacity`).
     pub(crate) fn capacity(&self) -> u32 {
@@ -270,9 +139,7 @@ impl Journal {
         self.recovery.active
     }
 
-    // ---- Reading and the tail ----
-
-    pub(crate) fn read_meta(&mut self, page: u32) -> Meta {
+    pub(crate) fn read_meta(&mut self, page: u32) -> PageMeta {
         let slot = self.slot(page);
         if same(page, self.head, self.log2_group) {
             return self.buffer.metas[at(slot)];
@@ -329,8 +196,6 @@ impl Journal {
         self.forget_metas();
     }
 
-    // ---- The head ----
-
     fn skip_block(&mut self) -> Result<(), Error> {
         let log2 = self.geometry().log2_block;
         let next = self.next_block(self.head >> log2);
@@ -363,7 +228,7 @@ impl Journal {
     }
 
     /// Appends a page by `program`, which gets the head (`dhara_journal_enqueue`, `_copy`).
-    fn append(&mut self, meta: Meta, program: impl Fn(&mut Nand, u32) -> Result<(), Error>) -> Result<(), Error> {
+    fn append(&mut self, meta: PageMeta, program: impl Fn(&mut Nand, u32) -> Result<(), Error>) -> Result<(), Error> {
         for _ in 0..RETRIES {
             let head = self.prepare_head().and_then(|()| program(&mut self.nand, self.head));
             match head {
@@ -375,21 +240,21 @@ impl Journal {
     }
 
     /// Appends new data.
-    pub(crate) fn enqueue(&mut self, meta: Meta) -> Result<(), Error> {
+    pub(crate) fn enqueue(&mut self, meta: PageMeta) -> Result<(), Error> {
         self.append(meta, Nand::program)
     }
 
     /// Appends a filler that is not even programmed.
     pub(crate) fn enqueue_nothing(&mut self) -> Result<(), Error> {
-        self.append(Meta::ONES, |_, _| Ok(()))
+        self.append(PageMeta::ONES, |_, _| Ok(()))
     }
 
     /// Appends a copy of a page.
-    pub(crate) fn copy(&mut self, from: u32, meta: Meta) -> Result<(), Error> {
+    pub(crate) fn copy(&mut self, from: u32, meta: PageMeta) -> Result<(), Error> {
         self.append(meta, |nand, to| nand.copy(from, to))
     }
 
-    fn push_meta(&mut self, meta: Meta) -> Result<(), Error> {
+    fn push_meta(&mut self, meta: PageMeta) -> Result<(), Error> {
         let user = self.head;
         let slot = at(self.slot(user));
         self.buffer.metas[slot] = meta;
@@ -417,89 +282,5 @@ impl Journal {
             self.synced_tail = self.tail;
         }
         Ok(())
-    }
-
-    // ---- Blocks that fail ----
-
-    fn start_of_failed(&self) -> u32 {
-        self.recovered_root & !((1 << self.geometry().log2_block) - 1)
-    }
-
-    /// The head's block failed; `Ok` where its first page did, and nothing is lost.
-    fn recover_from(&mut self, failure: Error) -> Result<(), Error> {
-        if failure != Error::BadBlock {
-            return Err(failure);
-        }
-        let (failed, log2) = (self.head, self.geometry().log2_block);
-        self.bad_now += 1;
-        self.skip_block()?;
-        if self.recovery.active {
-            if self.dump == NONE || !same(self.dump, failed, log2) {
-                self.nand.mark_bad(failed >> log2);
-            } else {
-                self.recovery.dump_failed = true;
-            }
-            self.recovery.enumerated = false;
-            self.next_recovered = self.start_of_failed();
-            self.root = self.recovered_root;
-            return Err(Error::Recover);
-        }
-        if self.is_block_start(failed) {
-            self.nand.mark_bad(failed >> log2);
-            return Ok(());
-        }
-        self.recovered_root = self.root;
-        self.next_recovered = self.start_of_failed();
-        if !failed.is_multiple_of(self.group()) {
-            self.dump_metas()?;
-        }
-        self.recovery.active = true;
-        Err(Error::Recover)
-    }
-
-    /// The metadata of the unfinished group go to a page of the next block.
-    fn dump_metas(&mut self) -> Result<(), Error> {
-        for _ in 0..RETRIES {
-            let head = self.prepare_head().and_then(|()| self.nand.program_checkpoint(self.head, &self.buffer));
-            match head {
-                Ok(()) => {
-                    self.dump = self.head;
-                    self.head = self.next_user(self.head);
-                    self.roll_at_start();
-                    self.forget_metas();
-                    return Ok(());
-                }
-                Err(Error::BadBlock) => {
-                    self.bad_now += 1;
-                    self.nand.mark_bad(self.head >> self.geometry().log2_block);
-                    self.skip_block()?;
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        Err(Error::TooBad)
-    }
-
-    fn finish_recovery(&mut self) {
-        let log2 = self.geometry().log2_block;
-        self.nand.mark_bad(self.recovered_root >> log2);
-        if self.recovery.dump_failed {
-            self.nand.mark_bad(self.dump >> log2);
-        }
-        self.end_recovery();
-    }
-
-    /// The next page of the failed block that has to be copied; `None` after the last.
-    pub(crate) fn next_recoverable(&mut self) -> Option<u32> {
-        if !self.recovery.active || self.recovery.enumerated {
-            return None;
-        }
-        let page = self.next_recovered;
-        if page == self.recovered_root {
-            self.recovery.enumerated = true;
-        } else {
-            self.next_recovered = self.next_user(page);
-        }
-        Some(page)
     }
 }

@@ -3,7 +3,7 @@
 //! It issues the operations of `map.c` of Dhara, commit 1b166e4, one for one.
 
 use crate::journal::Journal;
-use crate::nand::{Error, Meta, NONE, Nand};
+use crate::nand::{Error, NONE, Nand, PageMeta};
 use crate::{RETRIES, at};
 
 /// A map that a driver of a disk has: `struct dhara_map`.
@@ -19,16 +19,16 @@ struct Walk {
     /// The sector's page; `None` where it has none.
     page: Option<u32>,
     /// Where the other halves of its subtrees are, for a page of it that is written now.
-    meta: Meta,
+    meta: PageMeta,
 }
 
 impl Map {
     /// Starts on this chip (`dhara_map_init`, `dhara_map_resume`), and says what it found.
-    pub fn start(nand: Nand, gc_ratio: u32) -> Started {
+    pub fn start(nand: Nand, gc_ratio: u32) -> StartedMap {
         let mut journal = Journal::new(nand);
         let found = journal.resume();
         let count = if found.is_ok() { journal.buffer.count } else { 0 };
-        Started { map: Map { journal, gc_ratio: gc_ratio.max(1), count }, found }
+        StartedMap { map: Map { journal, gc_ratio: gc_ratio.max(1), count }, found }
     }
 
     /// Its chip.
@@ -56,7 +56,7 @@ impl Map {
 
     /// (`trace_path`)
     fn walk(&mut self, sector: u32) -> Walk {
-        let mut walk = Walk { page: None, meta: Meta { sector, ..Meta::ONES } };
+        let mut walk = Walk { page: None, meta: PageMeta { sector, ..PageMeta::ONES } };
         let mut page = self.journal.root;
         if page == NONE {
             return walk;
@@ -247,7 +247,7 @@ impl Map {
 
 /// A map after a start.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct StartedMap {
     /// The map: an empty one where none was found.
     pub map: Map,
     /// Whether the chip had one.

@@ -27,7 +27,7 @@ pub enum Error {
 
 /// The geometry that Dhara is given (`struct dhara_nand`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Geometry {
+pub struct NandGeometry {
     /// log2 of the bytes of a page.
     pub log2_page: u32,
     /// log2 of the pages of a block.
@@ -36,7 +36,7 @@ pub struct Geometry {
     pub blocks: u32,
 }
 
-impl Geometry {
+impl NandGeometry {
     /// Pages of the chip.
     pub fn pages(self) -> u32 {
         self.blocks << self.log2_block
@@ -57,7 +57,7 @@ impl Geometry {
 
 /// An operation of the chip's driver (`nand.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum NandOperation {
     /// Is this block marked bad?
     IsBad(u32),
     /// Marks this block bad.
@@ -74,16 +74,16 @@ pub enum Operation {
     Copy(u32, u32),
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for NandOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Operation::IsBad(block) => write!(f, "bad? {block}"),
-            Operation::MarkBad(block) => write!(f, "mark {block}"),
-            Operation::Erase(block) => write!(f, "erase {block}"),
-            Operation::Program(page) => write!(f, "program {page}"),
-            Operation::IsFree(page) => write!(f, "free? {page}"),
-            Operation::Read(page) => write!(f, "read {page}"),
-            Operation::Copy(from, to) => write!(f, "copy {from} {to}"),
+            NandOperation::IsBad(block) => write!(f, "bad? {block}"),
+            NandOperation::MarkBad(block) => write!(f, "mark {block}"),
+            NandOperation::Erase(block) => write!(f, "erase {block}"),
+            NandOperation::Program(page) => write!(f, "program {page}"),
+            NandOperation::IsFree(page) => write!(f, "free? {page}"),
+            NandOperation::Read(page) => write!(f, "read {page}"),
+            NandOperation::Copy(from, to) => write!(f, "copy {from} {to}"),
         }
     }
 }
@@ -91,23 +91,23 @@ impl fmt::Display for Operation {
 /// The metadata of a user page: its sector, and for each bit of a sector number the page from which
 /// the other half of that subtree is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Meta {
+pub struct PageMeta {
     /// The sector, or [`NONE`] for a filler.
     pub sector: u32,
     /// By bit, the highest first; [`NONE`] where that half is empty.
     pub others: [u32; 32],
 }
 
-impl Meta {
+impl PageMeta {
     /// That of a filler, and of erased flash.
-    pub const ONES: Meta = Meta { sector: NONE, others: [NONE; 32] };
-    const ZEROS: Meta = Meta { sector: 0, others: [0; 32] };
+    pub const ONES: PageMeta = PageMeta { sector: NONE, others: [NONE; 32] };
+    const ZEROS: PageMeta = PageMeta { sector: 0, others: [0; 32] };
 }
 
-/// A page of metadata: what the journal has of its own, and a [`Meta`] for each user page of the
-/// group.
+/// A page of metadata: what the journal has of its own, and a [`PageMeta`] for each user page of
+/// the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct MetaPage {
     /// Whether it is stamped as one.
     pub stamped: bool,
     /// How often the journal has gone round the chip, modulo 256.
@@ -121,13 +121,13 @@ pub struct Checkpoint {
     /// Sectors that the map has.
     pub count: u32,
     /// By user page of the group.
-    pub metas: Vec<Meta>,
+    pub metas: Vec<PageMeta>,
 }
 
-impl Checkpoint {
-    fn all(meta: Meta, of: Geometry) -> Checkpoint {
-        let [epoch, number] = if meta == Meta::ONES { [255, NONE] } else { [0, 0] };
-        Checkpoint {
+impl MetaPage {
+    fn all(meta: PageMeta, of: NandGeometry) -> MetaPage {
+        let [epoch, number] = if meta == PageMeta::ONES { [255, NONE] } else { [0, 0] };
+        MetaPage {
             stamped: false,
             epoch: u8::try_from(epoch).unwrap_or(u8::MAX),
             tail: number,
@@ -139,8 +139,8 @@ impl Checkpoint {
     }
 
     /// An erased page.
-    pub fn ones(of: Geometry) -> Checkpoint {
-        Checkpoint::all(Meta::ONES, of)
+    pub fn ones(of: NandGeometry) -> MetaPage {
+        MetaPage::all(PageMeta::ONES, of)
     }
 }
 
@@ -149,28 +149,28 @@ impl Checkpoint {
 enum Content {
     Ones,
     Zeros,
-    Checkpoint(Rc<Checkpoint>),
+    MetaPage(Rc<MetaPage>),
 }
 
 #[derive(Debug, Clone)]
-struct Page {
+struct NandPage {
     content: Content,
     programmed: bool,
 }
 
-const ERASED: Page = Page { content: Content::Ones, programmed: false };
-const SPOILED: Page = Page { content: Content::Zeros, programmed: true };
+const ERASED: NandPage = NandPage { content: Content::Ones, programmed: false };
+const SPOILED: NandPage = NandPage { content: Content::Zeros, programmed: true };
 
 /// The chip.
 #[derive(Debug, Clone)]
 pub struct Nand {
     /// Its geometry.
-    pub geometry: Geometry,
+    pub geometry: NandGeometry,
     /// What it did since this was emptied.
-    pub log: Vec<Operation>,
+    pub log: Vec<NandOperation>,
     /// Programs and erases that failed.
     pub failures: u32,
-    pages: Vec<Page>,
+    pages: Vec<NandPage>,
     marked: Vec<bool>,
     failed: Vec<bool>,
     /// Programs and erases until one fails, and until power is lost; zero: never.
@@ -184,7 +184,7 @@ fn at(number: u32) -> usize {
 
 impl Nand {
     /// An erased chip.
-    pub fn new(geometry: Geometry) -> Nand {
+    pub fn new(geometry: NandGeometry) -> Nand {
         Nand {
             geometry,
             log: Vec::new(),
@@ -218,17 +218,17 @@ impl Nand {
     }
 
     pub(crate) fn is_bad(&mut self, block: u32) -> bool {
-        self.log.push(Operation::IsBad(block));
+        self.log.push(NandOperation::IsBad(block));
         self.marked[at(block)]
     }
 
     pub(crate) fn mark_bad(&mut self, block: u32) {
-        self.log.push(Operation::MarkBad(block));
+        self.log.push(NandOperation::MarkBad(block));
         self.marked[at(block)] = true;
     }
 
     /// A program or an erase of `block` begins; whether it will do what it should.
-    fn change(&mut self, block: u32, operation: Operation) -> Result<bool, Error> {
+    fn change(&mut self, block: u32, operation: NandOperation) -> Result<bool, Error> {
         if self.cut_in == 1 {
             return Err(Error::Cut);
         }
@@ -243,60 +243,60 @@ impl Nand {
     }
 
     pub(crate) fn erase(&mut self, block: u32) -> Result<(), Error> {
-        let works = self.change(block, Operation::Erase(block))?;
+        let works = self.change(block, NandOperation::Erase(block))?;
         let first = at(block << self.geometry.log2_block);
         let pages = first..first + (1 << self.geometry.log2_block);
         self.pages[pages].fill(if works { ERASED } else { SPOILED });
         if works { Ok(()) } else { Err(Error::BadBlock) }
     }
 
-    fn put(&mut self, page: u32, content: Content, operation: Operation) -> Result<(), Error> {
+    fn put(&mut self, page: u32, content: Content, operation: NandOperation) -> Result<(), Error> {
         let works = self.change(self.geometry.block_of(page), operation)?;
-        self.pages[at(page)] = if works { Page { content, programmed: true } } else { SPOILED };
+        self.pages[at(page)] = if works { NandPage { content, programmed: true } } else { SPOILED };
         if works { Ok(()) } else { Err(Error::BadBlock) }
     }
 
     /// Programs data.
     pub(crate) fn program(&mut self, page: u32) -> Result<(), Error> {
-        self.put(page, Content::Zeros, Operation::Program(page))
+        self.put(page, Content::Zeros, NandOperation::Program(page))
     }
 
-    pub(crate) fn program_checkpoint(&mut self, page: u32, checkpoint: &Checkpoint) -> Result<(), Error> {
-        self.put(page, Content::Checkpoint(Rc::new(checkpoint.clone())), Operation::Program(page))
+    pub(crate) fn program_checkpoint(&mut self, page: u32, checkpoint: &MetaPage) -> Result<(), Error> {
+        self.put(page, Content::MetaPage(Rc::new(checkpoint.clone())), NandOperation::Program(page))
     }
 
     pub(crate) fn copy(&mut self, from: u32, to: u32) -> Result<(), Error> {
         let content = self.pages[at(from)].content.clone();
-        self.put(to, content, Operation::Copy(from, to))
+        self.put(to, content, NandOperation::Copy(from, to))
     }
 
     pub(crate) fn is_free(&mut self, page: u32) -> bool {
-        self.log.push(Operation::IsFree(page));
+        self.log.push(NandOperation::IsFree(page));
         !self.pages[at(page)].programmed
     }
 
     /// Reads data for whoever called.
     pub(crate) fn read_data(&mut self, page: u32) {
-        self.log.push(Operation::Read(page));
+        self.log.push(NandOperation::Read(page));
     }
 
     /// Reads a whole page of metadata.
-    pub(crate) fn read_checkpoint(&mut self, page: u32) -> Checkpoint {
-        self.log.push(Operation::Read(page));
+    pub(crate) fn read_checkpoint(&mut self, page: u32) -> MetaPage {
+        self.log.push(NandOperation::Read(page));
         match &self.pages[at(page)].content {
-            Content::Ones => Checkpoint::ones(self.geometry),
-            Content::Zeros => Checkpoint::all(Meta::ZEROS, self.geometry),
-            Content::Checkpoint(checkpoint) => checkpoint.as_ref().clone(),
+            Content::Ones => MetaPage::ones(self.geometry),
+            Content::Zeros => MetaPage::all(PageMeta::ZEROS, self.geometry),
+            Content::MetaPage(checkpoint) => checkpoint.as_ref().clone(),
         }
     }
 
     /// Reads the metadata of one user page of a group.
-    pub(crate) fn read_meta(&mut self, page: u32, slot: u32) -> Meta {
-        self.log.push(Operation::Read(page));
+    pub(crate) fn read_meta(&mut self, page: u32, slot: u32) -> PageMeta {
+        self.log.push(NandOperation::Read(page));
         match &self.pages[at(page)].content {
-            Content::Ones => Meta::ONES,
-            Content::Zeros => Meta::ZEROS,
-            Content::Checkpoint(checkpoint) => checkpoint.metas[at(slot)],
+            Content::Ones => PageMeta::ONES,
+            Content::Zeros => PageMeta::ZEROS,
+            Content::MetaPage(checkpoint) => checkpoint.metas[at(slot)],
         }
     }
 }

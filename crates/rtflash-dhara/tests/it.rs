@@ -4,9 +4,9 @@
 mod histories;
 
 use histories::{Kind, history, seeded};
-use rtflash_dhara::costs::{Operations, Shape};
-use rtflash_dhara::history::{Call, Run};
-use rtflash_dhara::nand::{Geometry, Operation};
+use rtflash_dhara::costs::{CallCost, DharaShape};
+use rtflash_dhara::history::{Call, DharaRun};
+use rtflash_dhara::nand::{NandGeometry, NandOperation};
 
 /// CRC-32 of the operations of Dhara's C code (commit 1b166e4, by the program of docs/dhara.md) on
 /// the histories of these seeds.
@@ -21,7 +21,7 @@ fn operations_are_those_of_the_c_code() {
 }
 
 /// The bound of a call that does something.
-fn bound(shape: &Shape, call: Call) -> Option<Operations> {
+fn bound(shape: &DharaShape, call: Call) -> Option<CallCost> {
     match call {
         Call::Write(_) => Some(shape.write()),
         Call::Read(_) => Some(shape.read()),
@@ -44,7 +44,7 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
         marks += u32::from(matches!(call, Call::Bad(_)));
         let before = run.nand().failures;
         last = run.call(call);
-        let did = Operations::of(&run.take_log());
+        let did = CallCost::of(&run.take_log());
         marks += u32::try_from(did.marks).unwrap();
         shape.failures = run.nand().failures - before;
         // Blocks that failed and are not marked, because power was lost, have no checkpoint, too.
@@ -70,17 +70,17 @@ fn calls_with_failures_stay_within_their_bounds() {
     assert!(allowed > 30, "{allowed} failures");
 }
 
-const SMALL: Geometry = Geometry { log2_page: 11, log2_block: 6, blocks: 64 };
+const SMALL: NandGeometry = NandGeometry { log2_page: 11, log2_block: 6, blocks: 64 };
 
 /// Before anything is collected each operation is known.
 #[test]
 fn costs_without_collection_are_exact() {
-    let mut run = Run::new(SMALL, 4);
+    let mut run = DharaRun::new(SMALL, 4);
     let _ = run.call(Call::Start);
     run.take_log();
     for nth in 0..600 {
         run.call(Call::Write(nth)).unwrap();
-        let did = Operations::of(&run.take_log());
+        let did = CallCost::of(&run.take_log());
         let ends_group = nth % 15 == 14;
         assert_eq!((did.programs, did.copies), (1 + u64::from(ends_group), 0), "write {nth}");
         assert_eq!((did.erases, did.bad_checks), (u64::from(nth % 60 == 0), u64::from(nth % 60 == 0)), "write {nth}");
@@ -91,8 +91,8 @@ fn costs_without_collection_are_exact() {
 /// as a bound says.
 #[test]
 fn the_deepest_read_is_as_deep_as_its_bound() {
-    let shape = Shape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
-    let mut run = Run::new(SMALL, 4);
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
+    let mut run = DharaRun::new(SMALL, 4);
     let _ = run.call(Call::Start);
     // Eleven cousins, and fillers of the last half, so that nothing of the path is in memory.
     run.call(Call::Write(0)).unwrap();
@@ -100,22 +100,22 @@ fn the_deepest_read_is_as_deep_as_its_bound() {
     (0..18).for_each(|_| run.call(Call::Write(1 << 10)).unwrap());
     run.take_log();
     run.call(Call::Read(0)).unwrap();
-    assert_eq!(Operations::of(&run.take_log()).reads, shape.read().reads);
+    assert_eq!(CallCost::of(&run.take_log()).reads, shape.read().reads);
 }
 
 /// A synchronization reads the whole journal, in a map that holds eleven sectors.
 #[test]
 fn a_synchronization_may_read_the_whole_journal() {
-    let mut run = Run::new(SMALL, 4);
+    let mut run = DharaRun::new(SMALL, 4);
     let _ = run.call(Call::Start);
-    let shape = Shape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
     let garbage = shape.new_capacity() - 12;
     (0..garbage).for_each(|_| run.call(Call::Write(0)).unwrap());
     (0..11).for_each(|bit| run.call(Call::Write(1 << bit)).unwrap());
     run.take_log();
     run.call(Call::Sync).unwrap();
     let log = run.take_log();
-    let reads = Operations::of(&log).reads;
+    let reads = CallCost::of(&log).reads;
     assert!(reads >= garbage * 10 && reads <= shape.sync().reads, "{reads} of {garbage} pages");
-    assert!(!log.iter().any(|of| matches!(of, Operation::Erase(_))) || Operations::of(&log).erases == 1);
+    assert!(!log.iter().any(|of| matches!(of, NandOperation::Erase(_))) || CallCost::of(&log).erases == 1);
 }

@@ -33,7 +33,7 @@ fn device(rng: &mut Stream) -> Option<Device> {
 
 fn set(rng: &mut Stream) -> Option<TaskSet> {
     let device = device(rng)?;
-    let mut request = |rng: &mut Stream, scale: u64| {
+    let request = |rng: &mut Stream, scale: u64| {
         let pages = rng.within(1, 20);
         let period = rng.within(1, 40) * pages * scale;
         if rng.within(0, 2) == 0 { None } else { Request::new(pages, ns(period.max(1))) }
@@ -100,7 +100,7 @@ fn allocations_have_one_chip_a_cluster() {
     assert!(accepted > 100, "{accepted}");
 }
 
-/// By hand, on mt29f4g08abada-slc at a gc_ratio of 4: 16 pages a group, 15 of them of users, 60 of a
+/// By hand, on mt29f4g08abada-slc at a gc_ratio of 4: 16 pages a group, 15 of them users', 60 of a
 /// block, a walk of 1 + 18 pages. A walk's page takes 25 + 2.772 µs, a copy 711, a program 668.
 #[test]
 fn the_costs_of_a_write_by_hand() {

@@ -1,8 +1,8 @@
 //! `dhara`, `dhara-15`: response times on a chip with Dhara, the flash translation layer that
 //! Zephyr and Espressif ship. docs/dhara.md has the costs of its calls, with their proofs.
 
-use rtflash_dhara::costs::{ChipTimes, Operations, Shape, Times};
-use rtflash_dhara::nand::Geometry;
+use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
+use rtflash_dhara::nand::NandGeometry;
 use rtflash_model::{Device, Request, Task, TaskSet};
 
 use super::partial_steps::at_most;
@@ -36,7 +36,7 @@ impl Dhara {
 
     /// The costs of its calls on a chip of this device; `None` where Dhara does not take one, or
     /// has no capacity.
-    pub fn shape(self, device: &Device) -> Option<Shape> {
+    pub fn shape(self, device: &Device) -> Option<DharaShape> {
         let (pages, bytes) = (device.pages_per_block(), device.page_size());
         let fits = pages.is_power_of_two() && bytes.is_power_of_two() && pages > 1 && (512..=1 << 20).contains(&bytes);
         let whole = u64::from(device.blocks_per_chip()) * u64::from(pages);
@@ -44,21 +44,21 @@ impl Dhara {
             return None;
         }
         let geometry =
-            Geometry { log2_page: bytes.ilog2(), log2_block: pages.ilog2(), blocks: device.blocks_per_chip() };
-        let shape = Shape { geometry, gc_ratio: self.gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true };
+            NandGeometry { log2_page: bytes.ilog2(), log2_block: pages.ilog2(), blocks: device.blocks_per_chip() };
+        let shape = DharaShape { geometry, gc_ratio: self.gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true };
         let sectors = u32::try_from(shape.capacity(0)).ok()?;
-        (shape.new_capacity() > 0).then_some(Shape { sectors, ..shape })
+        (shape.new_capacity() > 0).then_some(DharaShape { sectors, ..shape })
     }
 
     /// How long its driver's operations take on a chip of this device.
-    pub fn times(device: &Device) -> Times {
+    pub fn times(device: &Device) -> DriverTimes {
         let [read, program] = [device.page_read(), device.page_program()].map(|time| time.as_ns().into());
         let [erase, transfer] = [device.block_erase(), device.page_transfer()].map(|time| time.as_ns().into());
-        Times::of(&ChipTimes { read, program, erase, transfer, page: device.page_size().into() })
+        DriverTimes::of(&ChipTimes { read, program, erase, transfer, page: device.page_size().into() })
     }
 
     /// How long operations take; nothing where Dhara does not take the chip.
-    fn time(self, device: &Device, of: impl Fn(&Shape) -> Operations) -> u128 {
+    fn time(self, device: &Device, of: impl Fn(&DharaShape) -> CallCost) -> u128 {
         self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
     }
 
@@ -67,7 +67,7 @@ impl Dhara {
     fn costs(self, device: &Device) -> SchemeCosts {
         let even = self.shape(device).map_or(1, |shape| shape.group_users() * shape.block_users());
         let write = self.time(device, |shape| shape.writes(even)).div_ceil(even.into());
-        SchemeCosts { read: self.time(device, Shape::read), write }
+        SchemeCosts { read: self.time(device, DharaShape::read), write }
     }
 
     /// How long one request of each kind takes, all together.
@@ -100,8 +100,9 @@ impl Analysis for Dhara {
         };
         const CALLS: Assumption = Assumption {
             name: "reads-and-writes",
-            statement: "the tasks only read and write: a synchronization can read the whole journal, and nobody makes \
-                        one, trims, or starts the library anew while deadlines count",
+            statement: "the tasks only read and write: a synchronization can read the whole journal, and no call \
+                        synchronizes, trims, starts the library anew, or rewrites a sector that it read with errors, \
+                        while deadlines count",
         };
         const NO_FAILURES: Assumption = Assumption {
             name: "no-failures",
@@ -135,7 +136,7 @@ impl Baseline for Dhara {
     }
 
     fn worst_response(&self, device: &Device) -> u128 {
-        self.time(device, Shape::read).max(self.time(device, Shape::write))
+        self.time(device, DharaShape::read).max(self.time(device, DharaShape::write))
     }
 
     /// Those of a new chip, of each.

@@ -7,15 +7,15 @@ use std::fmt::Write as _;
 
 use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rtflash_dhara::costs::Shape;
-use rtflash_dhara::history::{Call, Run, last_line};
-use rtflash_dhara::nand::{Error, Geometry};
+use rtflash_dhara::costs::DharaShape;
+use rtflash_dhara::history::{Call, DharaRun, last_line};
+use rtflash_dhara::nand::{Error, NandGeometry};
 
 /// What a history is like.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     /// The chip.
-    pub geometry: Geometry,
+    pub geometry: NandGeometry,
     /// The ratio.
     pub gc_ratio: u32,
     /// Sectors that are used.
@@ -40,7 +40,7 @@ impl Kind {
     /// A random kind; whether blocks fail and power is lost, `faults` says.
     pub fn draw(random: &mut ChaCha8Rng, faults: bool) -> Kind {
         loop {
-            let geometry = Geometry {
+            let geometry = NandGeometry {
                 log2_page: random.random_range(9..=12),
                 log2_block: random.random_range(3..=6),
                 blocks: random.random_range(14..=120),
@@ -72,10 +72,10 @@ impl Kind {
     }
 
     /// What bounds suppose where nothing fails.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> DharaShape {
         let Kind { geometry, gc_ratio, sectors, .. } = *self;
         let losses = self.starts + self.cuts + self.fails + self.bad > 0;
-        Shape { geometry, gc_ratio, sectors, bad_run: 0, failures: 0, losses }
+        DharaShape { geometry, gc_ratio, sectors, bad_run: 0, failures: 0, losses }
     }
 
     /// Bad blocks, and the first start.
@@ -94,12 +94,12 @@ impl Kind {
         if last == Err(Error::Cut) {
             return Call::Start;
         }
-        let mut dice = random.random_range(0..1_000);
+        let mut thousandth = random.random_range(0..1_000);
         let mut falls = |of: u32| {
-            let yes = dice < of;
-            dice = dice.saturating_sub(of);
+            let yes = thousandth < of;
+            thousandth = thousandth.saturating_sub(of);
             yes && {
-                dice = 1_000;
+                thousandth = 1_000;
                 true
             }
         };
@@ -121,8 +121,8 @@ impl Kind {
     }
 
     /// A chip as it leaves the factory.
-    pub fn run(&self) -> Run {
-        Run::new(self.geometry, self.gc_ratio)
+    pub fn run(&self) -> DharaRun {
+        DharaRun::new(self.geometry, self.gc_ratio)
     }
 }
 
@@ -145,7 +145,8 @@ pub fn history(seed: u64) -> Result<History, std::fmt::Error> {
     let faults = random.random_bool(0.7);
     let kind = Kind::draw(&mut random, faults);
     let mut run = kind.run();
-    let mut all = History { calls: Run::first_line(kind.geometry, kind.gc_ratio), ours: String::new(), operations: 0 };
+    let mut all =
+        History { calls: DharaRun::first_line(kind.geometry, kind.gc_ratio), ours: String::new(), operations: 0 };
     all.calls.push('\n');
     let mut beginning = kind.beginning(&mut random).into_iter();
     let mut last = Ok(());
