@@ -10,8 +10,9 @@ use crate::nand::{Error, Nand, NandGeometry, NandOperation};
 pub enum Call {
     /// This block left the factory bad. Only before the first start.
     Bad(u32),
-    /// The n-th program or erase from now on fails, and all later ones of its block.
-    Fail(u32),
+    /// The n-th program or erase from now on fails, and all later ones of its block; then the m-th
+    /// after that, unless m is zero.
+    Fail(u32, u32),
     /// Power is lost before the n-th program or erase from now on. The next call but `Start` that
     /// comes so far does not return.
     Cut(u32),
@@ -31,7 +32,7 @@ impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Call::Bad(block) => write!(f, "bad {block}"),
-            Call::Fail(n) => write!(f, "fail {n}"),
+            Call::Fail(n, m) => write!(f, "fail {n} {m}"),
             Call::Cut(n) => write!(f, "cut {n}"),
             Call::Start => f.write_str("start"),
             Call::Write(sector) => write!(f, "write {sector}"),
@@ -94,7 +95,7 @@ impl DharaRun {
     pub fn call(&mut self, call: Call) -> Result<(), Error> {
         match call {
             Call::Bad(block) => self.nand().factory_bad(block),
-            Call::Fail(n) => self.nand().fail_in(n),
+            Call::Fail(n, m) => self.nand().fail_in(n, m),
             Call::Cut(n) => self.nand().cut_in(n),
             Call::Start => return self.start(),
             Call::Write(_) | Call::Read(_) | Call::Trim(_) | Call::Sync => {}
@@ -105,7 +106,7 @@ impl DharaRun {
             Call::Read(sector) => map.read(sector),
             Call::Trim(sector) => map.trim(sector),
             Call::Sync => map.sync(),
-            Call::Bad(_) | Call::Fail(_) | Call::Cut(_) | Call::Start => Ok(()),
+            Call::Bad(_) | Call::Fail(..) | Call::Cut(_) | Call::Start => Ok(()),
         }
     }
 

@@ -175,6 +175,8 @@ pub struct Nand {
     failed: Vec<bool>,
     /// Programs and erases until one fails, and until power is lost; zero: never.
     fail_in: u32,
+    /// After that one, until another fails.
+    fail_then: u32,
     cut_in: u32,
 }
 
@@ -193,6 +195,7 @@ impl Nand {
             marked: vec![false; at(geometry.blocks)],
             failed: vec![false; at(geometry.blocks)],
             fail_in: 0,
+            fail_then: 0,
             cut_in: 0,
         }
     }
@@ -202,9 +205,10 @@ impl Nand {
         self.marked[at(block)] = true;
     }
 
-    /// The n-th program or erase from now on fails, and all later ones of its block.
-    pub fn fail_in(&mut self, n: u32) {
-        self.fail_in = n;
+    /// The n-th program or erase from now on fails, and all later ones of its block; so does the
+    /// m-th after that, where m is not zero.
+    pub fn fail_in(&mut self, n: u32, m: u32) {
+        [self.fail_in, self.fail_then] = [n, m];
     }
 
     /// Power is lost before the n-th program or erase from now on.
@@ -236,8 +240,10 @@ impl Nand {
         self.log.push(operation);
         if self.fail_in == 1 {
             self.failed[at(block)] = true;
+            self.fail_in = std::mem::take(&mut self.fail_then);
+        } else {
+            self.fail_in = self.fail_in.saturating_sub(1);
         }
-        self.fail_in = self.fail_in.saturating_sub(1);
         self.failures += u32::from(self.failed[at(block)]);
         Ok(!self.failed[at(block)])
     }

@@ -8,14 +8,23 @@ use rtflash_dhara::costs::{CallCost, DharaShape};
 use rtflash_dhara::history::{Call, DharaRun};
 use rtflash_dhara::nand::{NandGeometry, NandOperation};
 
-/// CRC-32 of the operations of Dhara's C code (commit 1b166e4, by the program of docs/dhara.md) on
-/// the histories of these seeds.
-const THEIRS: [u32; 8] = [259696449, 315077847, 2688433274, 2606893470, 3431800634, 1717618799, 2566979104, 4273810011];
+/// Seeds of histories, and CRC-32 of the operations of Dhara's C code on them (commit 1b166e4, by
+/// the program of docs/dhara.md). In the last six many blocks fail.
+const THEIRS: [[u32; 2]; 8] = [
+    [1, 259696449],
+    [2, 315077847],
+    [55, 2829529655],
+    [27, 3388604389],
+    [38, 1783273159],
+    [47, 667736820],
+    [45, 820293224],
+    [41, 2595094078],
+];
 
 #[test]
 fn operations_are_those_of_the_c_code() {
-    for (seed, theirs) in (1..).zip(THEIRS) {
-        let ours = history(seed).unwrap().ours;
+    for [seed, theirs] in THEIRS {
+        let ours = history(seed.into()).unwrap().ours;
         assert_eq!(crc32fast::hash(ours.as_bytes()), theirs, "seed {seed}");
     }
 }
@@ -28,7 +37,7 @@ fn bound(shape: &DharaShape, call: Call) -> Option<CallCost> {
         Call::Trim(_) => Some(shape.trim()),
         Call::Sync => Some(shape.sync()),
         Call::Start => Some(shape.start()),
-        Call::Bad(_) | Call::Fail(_) | Call::Cut(_) => None,
+        Call::Bad(_) | Call::Fail(..) | Call::Cut(_) => None,
     }
 }
 

@@ -114,7 +114,9 @@ impl Kind {
         } else if falls(self.cuts) {
             Call::Cut(random.random_range(1..60))
         } else if falls(self.fails) {
-            Call::Fail(random.random_range(1..400))
+            // The second fails while the first block is copied, or in peace.
+            let soon = random.random_bool(0.6);
+            Call::Fail(random.random_range(1..400), random.random_range(0..if soon { 90 } else { 2_000 }))
         } else {
             Call::Write(self.sector(random))
         }
@@ -158,7 +160,7 @@ pub fn history(seed: u64) -> Result<History, std::fmt::Error> {
             writeln!(all.ours, "{operation}")?;
             all.operations += 1;
         }
-        if !matches!(call, Call::Bad(_) | Call::Fail(_) | Call::Cut(_)) {
+        if !matches!(call, Call::Bad(_) | Call::Fail(..) | Call::Cut(_)) {
             writeln!(all.ours, "{}", last_line(last))?;
         }
     }
