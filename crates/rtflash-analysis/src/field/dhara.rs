@@ -130,9 +130,10 @@ impl Analysis for Dhara {
 }
 
 impl Baseline for Dhara {
-    /// The shares in the long run.
-    fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {
-        request_terms(tasks, self.costs(device))
+    /// The shares in the long run; none of several chips, which have no map. Allocators that merge
+    /// clusters ask for many of them.
+    fn terms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<BaselineTerm> {
+        if chips == 1 { request_terms(tasks, self.costs(device)) } else { Vec::new() }
     }
 
     fn worst_response(&self, device: &Device) -> u128 {
@@ -148,6 +149,9 @@ impl Baseline for Dhara {
     fn rooms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<Room> {
         let usable = if chips == 1 { self.usable_pages(device, 1) } else { 0 };
         let data = Room { what: "data in the map of one chip", ..data_room(usable, device, tasks, chips) };
+        if chips != 1 {
+            return vec![data];
+        }
         let shortest = tasks.iter().flat_map(|task| task.requests()).map(|(of, _)| of.period().as_ns()).min();
         let response = shortest.map(|there| Room {
             what: "one request of each kind",
