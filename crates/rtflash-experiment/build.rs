@@ -13,9 +13,10 @@ use std::{env, fs, io};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 /// The crates beside this one that results depend on.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "rtflash-alloc",
     "rtflash-analysis",
+    "rtflash-dhara",
     "rtflash-experiment",
     "rtflash-ftl",
     "rtflash-judge",

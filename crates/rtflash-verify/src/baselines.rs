@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rtflash_model::{Allocation, Device, Request, Task, TaskSet, format_ns};
 
+use crate::dhara::DharaChip;
 use crate::equations::{Equations, reclaimed, valid_pages};
 use crate::scalar::Quotient;
 use crate::verifier::{ClusterVerification, Verification};
@@ -26,13 +27,17 @@ pub enum BaselineScheme {
     LazyRtgc,
     /// A drive without deadlines.
     Stock,
+    /// Dhara, with a ratio of four.
+    Dhara,
+    /// Dhara, with a ratio of fifteen.
+    Dhara15,
 }
 
 impl BaselineScheme {
     /// By the name of the analysis.
     pub fn from_name(name: &str) -> Option<BaselineScheme> {
-        use BaselineScheme::{Chang, Gftl, LazyRtgc, Rftl, Stock};
-        [Chang, Gftl, Rftl, LazyRtgc, Stock].into_iter().find(|scheme| scheme.name() == name)
+        use BaselineScheme::{Chang, Dhara, Dhara15, Gftl, LazyRtgc, Rftl, Stock};
+        [Chang, Gftl, Rftl, LazyRtgc, Stock, Dhara, Dhara15].into_iter().find(|scheme| scheme.name() == name)
     }
 
     /// The name of the analysis.
@@ -43,6 +48,17 @@ impl BaselineScheme {
             BaselineScheme::Rftl => "rftl",
             BaselineScheme::LazyRtgc => "lazy-rtgc",
             BaselineScheme::Stock => "stock",
+            BaselineScheme::Dhara => "dhara",
+            BaselineScheme::Dhara15 => "dhara-15",
+        }
+    }
+
+    /// Dhara's ratio.
+    fn gc_ratio(self) -> Option<u32> {
+        match self {
+            BaselineScheme::Dhara => Some(4),
+            BaselineScheme::Dhara15 => Some(15),
+            _ => None,
         }
     }
 }
@@ -79,6 +95,11 @@ fn whole(number: impl Into<BigInt>) -> BigRational {
 }
 
 impl Memory<'_> {
+    /// Its chip under Dhara; none where that takes no such chip, or under another scheme.
+    fn dhara(&self) -> Option<DharaChip<'_>> {
+        self.scheme.gc_ratio().and_then(|ratio| DharaChip::new(self.device, ratio))
+    }
+
     /// Whether the scheme says anything of the set: pages are left to data, or a drive's passes
     /// free some.
     fn is_defined(&self, set: &TaskSet) -> bool {
@@ -117,6 +138,9 @@ impl Memory<'_> {
             }
             BaselineScheme::Rftl => (self.pages() / self.block() / whole(3)).floor() * self.block(),
             BaselineScheme::LazyRtgc => self.pages() / self.block() * whole(self.victim()),
+            BaselineScheme::Dhara | BaselineScheme::Dhara15 => {
+                self.dhara().map_or(BigRational::zero(), |chip| chip.usable()) * whole(self.chips)
+            }
         };
         own.min(logical)
     }
@@ -150,6 +174,10 @@ impl Memory<'_> {
             BaselineScheme::Gftl => [read + self.block() * oob + &erase, write + &erase],
             BaselineScheme::Rftl => [read + &oob, write + oob + erase],
             BaselineScheme::LazyRtgc => [read, write + erase],
+            BaselineScheme::Dhara | BaselineScheme::Dhara15 => {
+                let [read, write] = self.dhara().map_or_else(|| [0, 0].map(whole), |chip| chip.costs());
+                return [read, write, BigRational::zero()];
+            }
         };
         let longest = read.clone().max(write.clone());
         [read, write, longest]
@@ -209,7 +237,7 @@ impl Memory<'_> {
                 (reserves > free).then(|| format!("its reserves take {reserved} pages, and {free} are free"))
             }
             BaselineScheme::Stock => self.late_answer(tasks),
-            _ => None,
+            _ => self.dhara().and_then(|chip| chip.obstacle(tasks, self.chips)),
         }
     }
 

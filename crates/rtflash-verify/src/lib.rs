@@ -31,6 +31,7 @@
 
 mod baselines;
 mod certified;
+mod dhara;
 mod equations;
 mod necessary;
 mod on_chip;

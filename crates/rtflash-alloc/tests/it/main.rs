@@ -6,6 +6,7 @@ mod agreement;
 mod algorithm_1;
 mod baselines;
 mod common;
+mod dhara;
 mod extremes;
 mod given_up;
 mod grounds;

@@ -8,6 +8,7 @@
 //! The forms are in the letters of their papers: π pages a block, t_oob to read a spare area.
 
 mod chang;
+mod dhara;
 mod gftl;
 mod lazy_rtgc;
 pub(crate) mod part_ftl;
@@ -21,6 +22,7 @@ use super::{Analysis, Assumption, ClusterTest, ClusterVerdict};
 use crate::fraction::{Fraction, Rational};
 
 pub use chang::Chang;
+pub use dhara::Dhara;
 pub use gftl::Gftl;
 pub use lazy_rtgc::LazyRtgc;
 pub use rftl::Rftl;
@@ -148,8 +150,9 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
     none.then_some("its scheme leaves no page of this device to data (docs/baselines.md)")
 }
 
-/// The schemes as baselines, in the order of their years, and the drive without any.
-pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock];
+/// The schemes as baselines, in the order of their years, the drive without any, and a layer that
+/// ships.
+pub static BASELINES: [&dyn Baseline; 7] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock, &Dhara::FOUR, &Dhara::FIFTEEN];
 
 /// The scheme of that name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

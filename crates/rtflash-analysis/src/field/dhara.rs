@@ -1,0 +1,164 @@
+//! `dhara`, `dhara-15`: response times on a chip with Dhara, the flash translation layer that
+//! Zephyr and Espressif ship. docs/dhara.md has the costs of its calls, with their proofs.
+
+use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
+use rtflash_dhara::nand::NandGeometry;
+use rtflash_model::{Device, Request, Task, TaskSet};
+
+use super::partial_steps::at_most;
+use super::{Baseline, BaselineTerm, Room, RoomUnit, SchemeCosts, data_room, request_terms, without_room};
+use crate::{Analysis, Assumption, Test};
+
+/// Dhara on each chip. Its calls are synchronous, and a lock lets one caller in at a time.
+///
+/// Each request arrives no sooner than its period after the one before. If one request of each
+/// kind takes no longer in all than the shortest period, a time in which requests wait or are
+/// served ends before any comes again. So that is a bound on every response, in whatever order the
+/// lock lets callers in: a semaphore of Zephyr and a mutex of FreeRTOS wake the waiting thread of
+/// the highest priority, other locks the one that came first.
+#[derive(Debug, Clone, Copy)]
+pub struct Dhara {
+    name: &'static str,
+    summary: &'static str,
+    gc_ratio: u32,
+}
+
+impl Dhara {
+    /// With a ratio of four, as in Espressif's examples of `spi_nand_flash`.
+    pub const FOUR: Dhara = Dhara {
+        name: "dhara",
+        summary: "response times on a chip with Dhara, an FTL of Zephyr and ESP-IDF, at a gc_ratio of 4",
+        gc_ratio: 4,
+    };
+    /// With a ratio of fifteen, the default of Zephyr's `DISK_FTL_GC_RATIO`.
+    pub const FIFTEEN: Dhara =
+        Dhara { name: "dhara-15", summary: "dhara with a gc_ratio of 15, the default of Zephyr", gc_ratio: 15 };
+
+    /// The costs of its calls on a chip of this device; `None` where Dhara does not take one, or
+    /// has no capacity.
+    pub fn shape(self, device: &Device) -> Option<DharaShape> {
+        let (pages, bytes) = (device.pages_per_block(), device.page_size());
+        let fits = pages.is_power_of_two() && bytes.is_power_of_two() && pages > 1 && (512..=1 << 20).contains(&bytes);
+        let whole = u64::from(device.blocks_per_chip()) * u64::from(pages);
+        if !fits || whole >= 1 << 31 {
+            return None;
+        }
+        let geometry =
+            NandGeometry { log2_page: bytes.ilog2(), log2_block: pages.ilog2(), blocks: device.blocks_per_chip() };
+        let shape = DharaShape { geometry, gc_ratio: self.gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true };
+        let sectors = u32::try_from(shape.capacity(0)).ok()?;
+        (shape.new_capacity() > 0).then_some(DharaShape { sectors, ..shape })
+    }
+
+    /// How long its driver's operations take on a chip of this device.
+    pub fn times(device: &Device) -> DriverTimes {
+        let [read, program] = [device.page_read(), device.page_program()].map(|time| time.as_ns().into());
+        let [erase, transfer] = [device.block_erase(), device.page_transfer()].map(|time| time.as_ns().into());
+        DriverTimes::of(&ChipTimes { read, program, erase, transfer, page: device.page_size().into() })
+    }
+
+    /// How long operations take; nothing where Dhara does not take the chip.
+    fn time(self, device: &Device, of: impl Fn(&DharaShape) -> CallCost) -> u128 {
+        self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
+    }
+
+    /// What reading a page costs, and writing one in the long run: checkpoints and erases come out
+    /// even after as many writes as a block has user pages, times those of a group.
+    fn costs(self, device: &Device) -> SchemeCosts {
+        let even = self.shape(device).map_or(1, |shape| shape.group_users() * shape.block_users());
+        let write = self.time(device, |shape| shape.writes(even)).div_ceil(even.into());
+        SchemeCosts { read: self.time(device, DharaShape::read), write }
+    }
+
+    /// How long one request of each kind takes, all together.
+    fn all_at_once(self, device: &Device, tasks: &[&Task]) -> u128 {
+        let pages = |kind: fn(&Task) -> Option<Request>| -> u64 {
+            tasks.iter().filter_map(|task| kind(task)).map(|of| of.pages()).fold(0, u64::saturating_add)
+        };
+        let [reads, writes] = [pages(|task| task.read), pages(|task| task.write)];
+        // So many are not counted, but refused.
+        if reads.max(writes) > 1 << 50 {
+            return u128::MAX;
+        }
+        self.time(device, |shape| shape.read() * reads + shape.writes(writes))
+    }
+}
+
+impl Analysis for Dhara {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        const ONE_CHIP: Assumption = Assumption {
+            name: "one-chip",
+            statement: "each cluster is one chip with a map of its own, and no other chip is on its bus meanwhile",
+        };
+        const CALLS: Assumption = Assumption {
+            name: "reads-and-writes",
+            statement: "the tasks only read and write: a synchronization can read the whole journal, and no call \
+                        synchronizes, trims, starts the library anew, or rewrites a sector that it read with errors, \
+                        while deadlines count",
+        };
+        const NO_FAILURES: Assumption = Assumption {
+            name: "no-failures",
+            statement: "no block goes bad meanwhile, and none was bad: the blocks of the device are its good ones \
+                        (docs/dhara.md has what each of them costs)",
+        };
+        const DRIVER: Assumption = Assumption {
+            name: "driver",
+            statement: "a copy takes t_r + t_w + 2 t_d, a program t_r + t_d + t_w, reading metadata t_r and their \
+                        share of t_d; commands, polls and the processor are in the stated times",
+        };
+        &[ONE_CHIP, CALLS, NO_FAILURES, DRIVER, super::IMPLICIT]
+    }
+
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        let takes = self.shape(set.device()).is_some();
+        let without = "Dhara does not take such a chip: it needs powers of two as pages of a block (2 at least) and \
+                       bytes of a page (512 at least), and more blocks than it keeps back (docs/dhara.md)";
+        (!takes).then_some(without).or_else(|| without_room(self, set.device()))
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Cluster(self)
+    }
+}
+
+impl Baseline for Dhara {
+    /// The shares in the long run; none of several chips, which have no map. Allocators that merge
+    /// clusters ask for many of them.
+    fn terms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<BaselineTerm> {
+        if chips == 1 { request_terms(tasks, self.costs(device)) } else { Vec::new() }
+    }
+
+    fn worst_response(&self, device: &Device) -> u128 {
+        self.time(device, DharaShape::read).max(self.time(device, DharaShape::write))
+    }
+
+    /// Those of a new chip, of each.
+    fn usable_pages(&self, device: &Device, chips: u32) -> u128 {
+        let each = self.shape(device).map_or(0, |shape| shape.new_capacity());
+        at_most(device, chips, u128::from(each) * u128::from(chips))
+    }
+
+    fn rooms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<Room> {
+        let usable = if chips == 1 { self.usable_pages(device, 1) } else { 0 };
+        let data = Room { what: "data in the map of one chip", ..data_room(usable, device, tasks, chips) };
+        if chips != 1 {
+            return vec![data];
+        }
+        let shortest = tasks.iter().flat_map(|task| task.requests()).map(|(of, _)| of.period().as_ns()).min();
+        let response = shortest.map(|there| Room {
+            what: "one request of each kind",
+            needed: self.all_at_once(device, tasks),
+            there: there.into(),
+            unit: RoomUnit::Nanoseconds,
+        });
+        [data].into_iter().chain(response).collect()
+    }
+}

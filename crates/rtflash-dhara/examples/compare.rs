@@ -1,0 +1,55 @@
+//! Compares the executor with Dhara's own C code: histories go to the program that the environment
+//! variable DHARA names, and its operations have to be ours, line for line.
+//!
+//! `DHARA=PROGRAM cargo run -p rtflash-dhara --example compare -- [OPERATIONS [SEED]]`; with
+//! `history SEED` it prints the history of that seed.
+
+#[path = "../tests/common/histories.rs"]
+mod histories;
+
+use std::io::Write as _;
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, error, thread};
+
+use histories::history;
+
+/// The program's operations.
+fn theirs(program: &str, calls: String) -> Result<String, Box<dyn error::Error>> {
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().ok_or("no standard input")?;
+    let writer = thread::spawn(move || input.write_all(calls.as_bytes()));
+    let output = child.wait_with_output()?;
+    writer.join().map_err(|_| "a writer that fails")??;
+    if !output.status.success() {
+        return Err(format!("{program}: {}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn main() -> Result<ExitCode, Box<dyn error::Error>> {
+    let mut words = env::args().skip(1).peekable();
+    if words.next_if(|word| word == "history").is_some() {
+        print!("{}", history(words.next().ok_or("a seed")?.parse()?)?.calls);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let program = env::var("DHARA").map_err(|_| "DHARA names no program (docs/dhara.md)")?;
+    let mut numbers = words.map(|word| word.parse::<u64>());
+    let [wanted, seed] = [numbers.next().unwrap_or(Ok(10_000_000))?, numbers.next().unwrap_or(Ok(1))?];
+    let (mut operations, mut histories, mut marks, mut starts) = (0, 0, 0, 0);
+    while operations < wanted {
+        let ours = history(seed + histories)?;
+        let theirs = theirs(&program, ours.calls.clone())?;
+        if theirs != ours.ours {
+            let same = theirs.lines().zip(ours.ours.lines()).take_while(|(theirs, ours)| theirs == ours).count();
+            let [theirs, mine] = [&theirs, &ours.ours].map(|all| all.lines().nth(same).unwrap_or("nothing"));
+            println!("seed {}: line {}: {theirs:?}, and not {mine:?}", seed + histories, same + 1);
+            return Ok(ExitCode::FAILURE);
+        }
+        operations += ours.operations;
+        histories += 1;
+        marks += ours.ours.lines().filter(|line| line.starts_with("mark")).count();
+        starts += ours.calls.lines().filter(|line| *line == "start").count();
+    }
+    println!("{operations} operations in {histories} histories, none differs: {marks} blocks failed, {starts} starts");
+    Ok(ExitCode::SUCCESS)
+}

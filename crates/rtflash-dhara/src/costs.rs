@@ -1,0 +1,330 @@
+//! What a call of Dhara costs at most, in operations and in time. docs/dhara.md has the proofs.
+
+use std::ops::{Add, Mul};
+
+use crate::META_BYTES;
+use crate::nand::{NandGeometry, NandOperation};
+
+/// Blocks that a search for a checkpoint tries (`DHARA_MAX_RETRIES` of `journal.h`).
+const TRIES: u64 = 8;
+
+/// How often each operation is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallCost {
+    /// Reads, of whole pages or of one page's metadata.
+    pub reads: u64,
+    /// Reads among these of whole pages. A log does not tell them apart.
+    pub whole: u64,
+    /// Checks whether a block is marked bad.
+    pub bad_checks: u64,
+    /// Checks whether a page is free.
+    pub free_checks: u64,
+    /// Programs from memory: new data and checkpoints.
+    pub programs: u64,
+    /// Copies of a page.
+    pub copies: u64,
+    /// Erases.
+    pub erases: u64,
+    /// Blocks that are marked bad.
+    pub marks: u64,
+}
+
+impl Add for CallCost {
+    type Output = CallCost;
+
+    fn add(self, other: CallCost) -> CallCost {
+        CallCost {
+            reads: self.reads + other.reads,
+            whole: self.whole + other.whole,
+            bad_checks: self.bad_checks + other.bad_checks,
+            free_checks: self.free_checks + other.free_checks,
+            programs: self.programs + other.programs,
+            copies: self.copies + other.copies,
+            erases: self.erases + other.erases,
+            marks: self.marks + other.marks,
+        }
+    }
+}
+
+impl Mul<u64> for CallCost {
+    type Output = CallCost;
+
+    fn mul(self, by: u64) -> CallCost {
+        CallCost {
+            reads: self.reads * by,
+            whole: self.whole * by,
+            bad_checks: self.bad_checks * by,
+            free_checks: self.free_checks * by,
+            programs: self.programs * by,
+            copies: self.copies * by,
+            erases: self.erases * by,
+            marks: self.marks * by,
+        }
+    }
+}
+
+impl CallCost {
+    /// Those of a log.
+    pub fn of(log: &[NandOperation]) -> CallCost {
+        let mut all = CallCost::default();
+        for operation in log {
+            let which = match operation {
+                NandOperation::IsBad(_) => &mut all.bad_checks,
+                NandOperation::MarkBad(_) => &mut all.marks,
+                NandOperation::Erase(_) => &mut all.erases,
+                NandOperation::Program(_) => &mut all.programs,
+                NandOperation::IsFree(_) => &mut all.free_checks,
+                NandOperation::Read(_) => &mut all.reads,
+                NandOperation::Copy(..) => &mut all.copies,
+            };
+            *which += 1;
+        }
+        all
+    }
+
+    /// Whether none is done more often than `bound` says.
+    pub fn within(&self, bound: &CallCost) -> bool {
+        let counts =
+            |of: &CallCost| [of.reads, of.bad_checks, of.free_checks, of.programs, of.copies, of.erases, of.marks];
+        counts(self).iter().zip(counts(bound)).all(|(have, most)| *have <= most)
+    }
+
+    /// How long they take, in nanoseconds.
+    pub fn time(&self, times: &DriverTimes) -> u128 {
+        let parts = self.reads.saturating_sub(self.whole) + self.bad_checks;
+        let wholes = self.whole + self.free_checks;
+        let all = [
+            (parts, times.part),
+            (wholes, times.whole),
+            (self.programs, times.program),
+            (self.copies, times.copy),
+            (self.erases, times.erase),
+            (self.marks, times.mark),
+        ];
+        all.iter().map(|&(many, each)| u128::from(many) * each).sum()
+    }
+}
+
+/// How long a driver takes for each operation, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriverTimes {
+    /// For a page's metadata, or a block's mark.
+    pub part: u128,
+    /// For a whole page.
+    pub whole: u128,
+    /// To program a page.
+    pub program: u128,
+    /// To copy a page.
+    pub copy: u128,
+    /// To erase a block.
+    pub erase: u128,
+    /// To mark a block bad.
+    pub mark: u128,
+}
+
+/// Of what the times are made, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipTimes {
+    /// t_r.
+    pub read: u128,
+    /// t_w.
+    pub program: u128,
+    /// t_e.
+    pub erase: u128,
+    /// t_d.
+    pub transfer: u128,
+    /// Bytes of a page.
+    pub page: u128,
+}
+
+impl DriverTimes {
+    /// The longer of what the drivers of Zephyr and Espressif do for each operation. Zephyr's
+    /// copies through memory (`dhara_nand_copy` of `disk_ftl.c`). Espressif's reads a page before
+    /// it programs it (`nand_prog` of `nand_impl.c`), and erases a block before it marks it
+    /// (`nand_mark_bad`).
+    pub fn of(chip: &ChipTimes) -> DriverTimes {
+        let part = chip.read + (chip.transfer * u128::from(META_BYTES)).div_ceil(chip.page);
+        DriverTimes {
+            part,
+            whole: chip.read + chip.transfer,
+            program: chip.read + chip.transfer + chip.program,
+            copy: chip.read + chip.program + 2 * chip.transfer,
+            erase: chip.erase,
+            mark: 2 * part + chip.erase + chip.program,
+        }
+    }
+}
+
+/// Which chip, and what is supposed of its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DharaShape {
+    /// The chip.
+    pub geometry: NandGeometry,
+    /// The garbage collection ratio; Dhara takes zero for one.
+    pub gc_ratio: u32,
+    /// All sectors that are used are below this.
+    pub sectors: u32,
+    /// The longest run of blocks that are marked bad, or failed and are not marked yet.
+    pub bad_run: u32,
+    /// Blocks that fail during the call.
+    pub failures: u32,
+    /// Whether power was ever lost, or a block failed, since the journal was empty.
+    pub losses: bool,
+}
+
+impl DharaShape {
+    /// g.
+    fn ratio(&self) -> u64 {
+        u64::from(self.gc_ratio.max(1))
+    }
+
+    /// u: user pages of a group.
+    pub fn group_users(&self) -> u64 {
+        (1 << self.geometry.log2_group()) - 1
+    }
+
+    /// G: groups of a block.
+    pub fn groups(&self) -> u64 {
+        1 << (self.geometry.log2_block - self.geometry.log2_group())
+    }
+
+    /// V: user pages of a block.
+    pub fn block_users(&self) -> u64 {
+        self.groups() * self.group_users()
+    }
+
+    /// W: pages whose metadata a walk reads.
+    pub fn walk(&self) -> u64 {
+        1 + u64::from(u32::BITS - self.sectors.saturating_sub(1).leading_zeros())
+    }
+
+    /// Sectors that the map holds while this many blocks count as bad (`dhara_map_capacity`).
+    pub fn capacity(&self, bad: u32) -> u64 {
+        let journal = (u64::from(self.geometry.blocks).saturating_sub(u64::from(bad) + 1)) * self.block_users();
+        let margin = TRIES << self.geometry.log2_block;
+        journal.saturating_sub(journal / (self.ratio() + 1)).saturating_sub(margin)
+    }
+
+    /// The capacity of a new chip, on which a block in 64 counts as bad.
+    pub fn new_capacity(&self) -> u64 {
+        self.capacity(self.geometry.blocks >> 6)
+    }
+
+    /// What appending `pages` takes beside their programs and copies.
+    fn appended(&self, pages: u64) -> CallCost {
+        let erases = pages.div_ceil(self.block_users());
+        CallCost {
+            programs: pages.div_ceil(self.group_users()),
+            erases,
+            bad_checks: erases * (1 + u64::from(self.bad_run)),
+            ..CallCost::default()
+        }
+    }
+
+    /// What taking `pages` from the tail takes, with copies of all of them.
+    fn collected(&self, pages: u64) -> CallCost {
+        CallCost {
+            reads: pages * (1 + self.walk()),
+            copies: pages,
+            bad_checks: pages.div_ceil(self.block_users()) * (1 + u64::from(self.bad_run)),
+            ..CallCost::default()
+        }
+    }
+
+    /// What one block that fails costs: all its pages once more, and the call.
+    fn failure(&self) -> CallCost {
+        let [users, block] = [self.group_users(), self.block_users()];
+        let pages = CallCost {
+            reads: block * (1 + self.walk()) + users,
+            copies: block + users + 1,
+            // The metadata that are dumped, and the operation that failed.
+            programs: 2,
+            erases: 2,
+            bad_checks: 2 * (1 + u64::from(self.bad_run)),
+            marks: 2,
+            ..CallCost::default()
+        };
+        pages + self.appended(block + users + 1) + self.writes(1) + self.trims(1)
+    }
+
+    fn with_failures(&self, of: CallCost) -> CallCost {
+        of + if self.failures > 0 { self.failure() * u64::from(self.failures) } else { CallCost::default() }
+    }
+
+    /// A read of a sector.
+    pub fn read(&self) -> CallCost {
+        CallCost { reads: self.walk() + 1, whole: 1, ..CallCost::default() }
+    }
+
+    fn collecting(&self, calls: u64) -> CallCost {
+        self.collected(calls * (self.ratio() + 1)) + self.appended(calls * (self.ratio() + 2))
+    }
+
+    /// So many writes in a row, without failures.
+    pub fn writes(&self, calls: u64) -> CallCost {
+        let own = CallCost { reads: calls * self.walk(), programs: calls, ..CallCost::default() };
+        self.collecting(calls) + own
+    }
+
+    /// A write of a sector.
+    pub fn write(&self) -> CallCost {
+        self.with_failures(self.writes(1))
+    }
+
+    fn trims(&self, calls: u64) -> CallCost {
+        let own = CallCost { reads: calls * (self.walk() + 1), copies: calls, ..CallCost::default() };
+        self.collecting(calls) + own
+    }
+
+    /// A trim of a sector.
+    pub fn trim(&self) -> CallCost {
+        self.with_failures(self.trims(1))
+    }
+
+    /// Pages between the tail and the head that are nobody's any more, at most.
+    pub fn garbage(&self) -> u64 {
+        let chip = u64::from(self.geometry.blocks) * self.block_users();
+        if self.losses {
+            return chip;
+        }
+        let [ratio, sectors, capacity] = [self.ratio(), u64::from(self.sectors), self.capacity(0)];
+        let longest = capacity.max((sectors * (ratio + 1)).div_ceil(ratio));
+        chip.min(capacity.max((2 * (longest + sectors)).div_ceil(ratio + 1)) + 8)
+    }
+
+    /// A synchronization.
+    pub fn sync(&self) -> CallCost {
+        let users = self.group_users();
+        let taken = self.collected(self.garbage() + 2 * users);
+        let filled = CallCost { reads: users, ..CallCost::default() };
+        self.with_failures(CallCost { copies: users, ..taken } + filled + self.appended(users))
+    }
+
+    /// A start after a loss of power.
+    pub fn start(&self) -> CallCost {
+        let blocks = u64::from(self.geometry.blocks);
+        let checks = if self.bad_run == 0 {
+            2 + calm_tries(blocks)
+        } else {
+            TRIES * (1 + 2 * (u64::from(blocks.max(1).ilog2()) + 1))
+        };
+        let [group, groups] = [self.group_users() + 1, self.groups()];
+        let group_halvings = u64::from(groups.ilog2()) + 1;
+        let free_checks = if self.bad_run == 0 {
+            (group + 1) * (group_halvings - 1) + 2 * group
+        } else {
+            2 * group * group_halvings + 2 * groups + group
+        };
+        let reads = checks + if self.losses { groups } else { groups.min(2) };
+        CallCost { reads, whole: reads, bad_checks: checks, free_checks, ..CallCost::default() }
+    }
+}
+
+/// Blocks that the search among `blocks` for the last one of the round tries, where no block is
+/// bad: eight before a half that was never written, two and two before the other, ten at the end.
+fn calm_tries(blocks: u64) -> u64 {
+    match blocks {
+        0 => 0,
+        _ => (TRIES + 2).max(TRIES + calm_tries((blocks - 1) / 2)).max(4 + calm_tries(blocks / 2)),
+    }
+}

@@ -1,0 +1,122 @@
+//! Histories: calls of Dhara, and what the flash does, a line each.
+
+use std::fmt;
+
+use crate::map::Map;
+use crate::nand::{Error, Nand, NandGeometry, NandOperation};
+
+/// A line of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// This block left the factory bad. Only before the first start.
+    Bad(u32),
+    /// The n-th program or erase from now on fails, and all later ones of its block; then the m-th
+    /// after that, unless m is zero.
+    Fail(u32, u32),
+    /// Power is lost before the n-th program or erase from now on. The next call but `Start` that
+    /// comes so far does not return.
+    Cut(u32),
+    /// Power was lost, and the library starts anew.
+    Start,
+    /// Writes a sector.
+    Write(u32),
+    /// Reads a sector.
+    Read(u32),
+    /// Trims a sector.
+    Trim(u32),
+    /// Synchronizes.
+    Sync,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Call::Bad(block) => write!(f, "bad {block}"),
+            Call::Fail(n, m) => write!(f, "fail {n} {m}"),
+            Call::Cut(n) => write!(f, "cut {n}"),
+            Call::Start => f.write_str("start"),
+            Call::Write(sector) => write!(f, "write {sector}"),
+            Call::Read(sector) => write!(f, "read {sector}"),
+            Call::Trim(sector) => write!(f, "trim {sector}"),
+            Call::Sync => f.write_str("sync"),
+        }
+    }
+}
+
+/// A chip with Dhara, and the calls to it.
+#[derive(Debug, Clone)]
+pub struct DharaRun {
+    map: Option<Map>,
+    /// The chip before the first start.
+    factory: Option<Nand>,
+    gc_ratio: u32,
+}
+
+impl DharaRun {
+    /// A chip as the factory left it.
+    pub fn new(geometry: NandGeometry, gc_ratio: u32) -> DharaRun {
+        DharaRun { map: None, factory: Some(Nand::new(geometry)), gc_ratio }
+    }
+
+    /// The line with which such a history begins.
+    pub fn first_line(geometry: NandGeometry, gc_ratio: u32) -> String {
+        format!("chip {} {} {} {gc_ratio}", geometry.log2_page, geometry.log2_block, geometry.blocks)
+    }
+
+    /// Its chip.
+    pub fn nand(&mut self) -> &mut Nand {
+        match &mut self.map {
+            Some(map) => map.nand(),
+            None => self.factory.as_mut().expect("a run has a chip: an invariant"),
+        }
+    }
+
+    /// The map; `None` before the first start.
+    pub fn map(&self) -> Option<&Map> {
+        self.map.as_ref()
+    }
+
+    fn start(&mut self) -> Result<(), Error> {
+        let mut nand = match self.map.take() {
+            Some(map) => map.into_nand(),
+            None => self.factory.take().expect("a run has a chip: an invariant"),
+        };
+        nand.power_on();
+        let started = Map::start(nand, self.gc_ratio);
+        self.map = Some(started.map);
+        started.found
+    }
+
+    /// Makes a call. The operations are in [`DharaRun::take_log`]. A call before the first start
+    /// does nothing.
+    ///
+    /// # Errors
+    /// Dhara's.
+    pub fn call(&mut self, call: Call) -> Result<(), Error> {
+        match call {
+            Call::Bad(block) => self.nand().factory_bad(block),
+            Call::Fail(n, m) => self.nand().fail_in(n, m),
+            Call::Cut(n) => self.nand().cut_in(n),
+            Call::Start => return self.start(),
+            Call::Write(_) | Call::Read(_) | Call::Trim(_) | Call::Sync => {}
+        }
+        let Some(map) = &mut self.map else { return Ok(()) };
+        match call {
+            Call::Write(sector) => map.write(sector),
+            Call::Read(sector) => map.read(sector),
+            Call::Trim(sector) => map.trim(sector),
+            Call::Sync => map.sync(),
+            Call::Bad(_) | Call::Fail(..) | Call::Cut(_) | Call::Start => Ok(()),
+        }
+    }
+
+    /// What the chip did since this was asked last.
+    pub fn take_log(&mut self) -> Vec<NandOperation> {
+        std::mem::take(&mut self.nand().log)
+    }
+}
+
+/// The line that ends what a call did.
+pub fn last_line(result: Result<(), Error>) -> String {
+    format!("= {}", result.map_or_else(|error| error as u8, |()| 0))
+}

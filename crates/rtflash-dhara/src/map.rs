@@ -1,0 +1,255 @@
+//! The map from sectors to pages, kept in the metadata of the journal.
+//!
+//! It issues the operations of `map.c` of Dhara, commit 1b166e4, one for one.
+
+use crate::journal::Journal;
+use crate::nand::{Error, NONE, Nand, PageMeta};
+use crate::{RETRIES, at};
+
+/// A map that a driver of a disk has: `struct dhara_map`.
+#[derive(Debug, Clone)]
+pub struct Map {
+    journal: Journal,
+    gc_ratio: u32,
+    count: u32,
+}
+
+/// A walk from the root to a sector.
+struct Walk {
+    /// The sector's page; `None` where it has none.
+    page: Option<u32>,
+    /// Where the other halves of its subtrees are, for a page of it that is written now.
+    meta: PageMeta,
+}
+
+impl Map {
+    /// Starts on this chip (`dhara_map_init`, `dhara_map_resume`), and says what it found.
+    pub fn start(nand: Nand, gc_ratio: u32) -> StartedMap {
+        let mut journal = Journal::new(nand);
+        let found = journal.resume();
+        let count = if found.is_ok() { journal.buffer.count } else { 0 };
+        StartedMap { map: Map { journal, gc_ratio: gc_ratio.max(1), count }, found }
+    }
+
+    /// Its chip.
+    pub fn nand(&mut self) -> &mut Nand {
+        &mut self.journal.nand
+    }
+
+    /// Its chip, once power was lost.
+    pub fn into_nand(self) -> Nand {
+        self.journal.nand
+    }
+
+    /// Sectors that it holds.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Sectors that it can hold (`dhara_map_capacity`).
+    pub fn capacity(&self) -> u32 {
+        let capacity = self.journal.capacity();
+        let reserve = capacity / (self.gc_ratio + 1);
+        let margin = 8 << self.journal.nand.geometry.log2_block;
+        capacity.saturating_sub(reserve).saturating_sub(margin)
+    }
+
+    /// (`trace_path`)
+    fn walk(&mut self, sector: u32) -> Walk {
+        let mut walk = Walk { page: None, meta: PageMeta { sector, ..PageMeta::ONES } };
+        let mut page = self.journal.root;
+        if page == NONE {
+            return walk;
+        }
+        let mut meta = self.journal.read_meta(page);
+        for depth in 0..32 {
+            if meta.sector == NONE {
+                return walk;
+            }
+            let other = meta.others[at(depth)];
+            if (sector ^ meta.sector) & (1 << (31 - depth)) == 0 {
+                walk.meta.others[at(depth)] = other;
+                continue;
+            }
+            walk.meta.others[at(depth)] = page;
+            page = other;
+            if page == NONE {
+                return walk;
+            }
+            meta = self.journal.read_meta(page);
+        }
+        walk.page = Some(page);
+        walk
+    }
+
+    /// Reads a sector.
+    ///
+    /// # Errors
+    /// None today: a sector without a page reads as ones.
+    pub fn read(&mut self, sector: u32) -> Result<(), Error> {
+        if let Some(page) = self.walk(sector).page {
+            self.journal.nand.read_data(page);
+        }
+        Ok(())
+    }
+
+    /// Copies a page to the head if it is its sector's (`raw_gc`).
+    fn move_up(&mut self, page: u32) -> Result<(), Error> {
+        let meta = self.journal.read_meta(page);
+        if meta.sector == NONE {
+            return Ok(());
+        }
+        let walk = self.walk(meta.sector);
+        if walk.page != Some(page) {
+            return Ok(());
+        }
+        self.journal.buffer.count = self.count;
+        self.journal.copy(page, walk.meta)
+    }
+
+    /// Fills the group with a copy of the last page (`pad_queue`).
+    fn pad(&mut self) -> Result<(), Error> {
+        let root = self.journal.root;
+        self.journal.buffer.count = self.count;
+        if root == NONE {
+            return self.journal.enqueue_nothing();
+        }
+        let meta = self.journal.read_meta(root);
+        self.journal.copy(root, meta)
+    }
+
+    /// Copies what a failed block has; other causes are passed on (`try_recover`).
+    fn recover(&mut self, cause: Error) -> Result<(), Error> {
+        if cause != Error::Recover {
+            return Err(cause);
+        }
+        let mut restarts = 0;
+        while self.journal.in_recovery() {
+            let step = match self.journal.next_recoverable() {
+                Some(page) => self.move_up(page),
+                None => self.pad(),
+            };
+            match step {
+                Ok(()) => {}
+                Err(Error::Recover) if restarts < RETRIES => restarts += 1,
+                Err(Error::Recover) => return Err(Error::TooBad),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// (`auto_gc`)
+    fn collect(&mut self) -> Result<(), Error> {
+        if self.journal.size() < self.capacity() {
+            return Ok(());
+        }
+        (0..=self.gc_ratio).try_for_each(|_| self.collect_one())
+    }
+
+    /// (`dhara_map_gc`)
+    fn collect_one(&mut self) -> Result<(), Error> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        while let Some(tail) = self.journal.peek() {
+            match self.move_up(tail) {
+                Ok(()) => {
+                    self.journal.dequeue();
+                    break;
+                }
+                Err(cause) => self.recover(cause)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a sector.
+    ///
+    /// # Errors
+    /// Those of `dhara_map_write`.
+    pub fn write(&mut self, sector: u32) -> Result<(), Error> {
+        loop {
+            let before = self.count;
+            self.collect()?;
+            let walk = self.walk(sector);
+            if walk.page.is_none() {
+                if self.count >= self.capacity() {
+                    return Err(Error::MapFull);
+                }
+                self.count += 1;
+            }
+            self.journal.buffer.count = self.count;
+            match self.journal.enqueue(walk.meta) {
+                Ok(()) => return Ok(()),
+                Err(cause) => {
+                    self.count = before;
+                    self.recover(cause)?;
+                }
+            }
+        }
+    }
+
+    /// (`try_delete`)
+    fn delete(&mut self, sector: u32) -> Result<(), Error> {
+        let walk = self.walk(sector);
+        if walk.page.is_none() {
+            return Ok(());
+        }
+        let Some(level) = walk.meta.others.iter().rposition(|&other| other != NONE) else {
+            self.count = 0;
+            self.journal.clear();
+            return Ok(());
+        };
+        let cousin = walk.meta.others[level];
+        let theirs = self.journal.read_meta(cousin);
+        let mut meta = walk.meta;
+        meta.sector = theirs.sector;
+        meta.others[level] = NONE;
+        meta.others[level + 1..].copy_from_slice(&theirs.others[level + 1..]);
+        self.journal.buffer.count = self.count.wrapping_sub(1);
+        self.journal.copy(cousin, meta)?;
+        self.count -= 1;
+        Ok(())
+    }
+
+    /// Forgets a sector.
+    ///
+    /// # Errors
+    /// Those of `dhara_map_trim`.
+    pub fn trim(&mut self, sector: u32) -> Result<(), Error> {
+        loop {
+            self.collect()?;
+            match self.delete(sector) {
+                Ok(()) => return Ok(()),
+                Err(cause) => self.recover(cause)?,
+            }
+        }
+    }
+
+    /// Makes all that was written last, whatever happens.
+    ///
+    /// # Errors
+    /// Those of `dhara_map_sync`.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        while !self.journal.is_clean() {
+            let step = match self.journal.peek() {
+                None => self.pad(),
+                Some(tail) => self.move_up(tail).map(|()| self.journal.dequeue()),
+            };
+            if let Err(cause) = step {
+                self.recover(cause)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A map after a start.
+#[derive(Debug, Clone)]
+pub struct StartedMap {
+    /// The map: an empty one where none was found.
+    pub map: Map,
+    /// Whether the chip had one.
+    pub found: Result<(), Error>,
+}
