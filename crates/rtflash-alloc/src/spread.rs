@@ -2,9 +2,9 @@
 //!
 //! What a cluster writes wears its chips, and chips left free are wear thrown away. Chips are given
 //! to the cluster that wears fastest, as many as are left divided by twice the clusters that write,
-//! fewer where so many do not pass; then again, until no chip is free or the cluster that wears
-//! fastest passes with none more. Every cluster is tested again after each change, and certificates
-//! are made anew.
+//! fewer if the cluster fails with that number; then again, until no chip is free or the cluster
+//! that wears fastest passes with none more. Every cluster is tested again after each change, and
+//! certificates are made anew.
 
 use rtflash_analysis::verdict::victim;
 use rtflash_analysis::{Analysis, DemandTest, Fraction, Work, WorkBound};

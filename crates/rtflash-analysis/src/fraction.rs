@@ -159,7 +159,7 @@ impl Rational {
         num_integer::Integer::div_ceil(&(&self.denominator * dividend), &self.numerator).to_u64()
     }
 
-    /// The same number in lowest terms.
+    /// The number in lowest terms.
     #[must_use]
     pub fn reduced(self) -> Rational {
         let divisor = num_integer::Integer::gcd(&self.numerator, &self.denominator);

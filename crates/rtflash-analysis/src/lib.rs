@@ -156,8 +156,8 @@ impl dyn Analysis + '_ {
         test.placements
     }
 
-    /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has
-    /// none, and nobody asks.
+    /// The most that a promise of its [`DemandTest`] can rely on; the default, which has no
+    /// meaning, without such a test.
     pub fn relies_on(&self) -> Reliance {
         let Test::Demand(test) = self.test() else { return Reliance::default() };
         test.rely_on

@@ -60,6 +60,9 @@ pub const RING_BYTES: usize = 20;
 /// Bytes of a stream of jobs.
 pub const JOBS_BYTES: usize = 24;
 
+/// The deadline of a collection that has none.
+const NO_DEADLINE: u64 = u64::MAX;
+
 // Flags in the organisation of a cluster: its erases are suspended, chips that a step leaves idle
 // do something, chips use a second page register.
 const SUSPENDS: u32 = 256;

@@ -209,7 +209,7 @@ impl<M: Memory> Pass<M> {
             // A page for each step to come, and as many as there are chips while that leaves them.
             let to_come = self.padded.copies - self.reads;
             let left = self.padded.pages.saturating_sub(self.pages + to_come);
-            let pages = u32::try_from(left).unwrap_or(u32::MAX).clamp(1, self.padded.most);
+            let pages = u32::try_from(left).map_or(self.padded.most, |left| left.clamp(1, self.padded.most));
             self.pages += u64::from(pages);
             return Some(GcStep::PaddingRead(pages));
         }

@@ -1,6 +1,8 @@
 //! When the requests or messages of a file came and how much they move, and whether that is
 //! plausible.
 
+use rtflash_model::capped;
+
 const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 86_400 * SECOND;
 
@@ -62,7 +64,7 @@ impl Extent {
     /// Bytes a second on average, rounded down, at most 2⁶⁴ − 1; `None` if all came at one time.
     pub fn mean_rate(&self) -> Option<u64> {
         let rate = (self.bytes * u128::from(SECOND)).checked_div(self.length().into())?;
-        Some(u64::try_from(rate).unwrap_or(u64::MAX))
+        Some(capped(rate))
     }
 
     /// Reasons why the times are implausible as times of this clock: sentences. Times in another

@@ -16,7 +16,7 @@ pub fn impossible(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Opti
     first_failing(&Tests { set, transfer_inside, keep_one: somebody }, horizon_ns, &["data"])
 }
 
-/// The same of the tests that hold on devices with zones, too.
+/// [`impossible`] by the tests that hold on devices with zones, too.
 pub fn impossible_with_zones(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Option<&'static str> {
     first_failing(&Tests { set, transfer_inside, keep_one: true }, horizon_ns, &[])
 }
@@ -59,7 +59,7 @@ impl Tests<'_> {
         self.set.device().spec().command.map_or(0, |command| command.as_ns())
     }
 
-    /// t_b = t_c + t_d, and c_r and c_w with nobody else on the bus.
+    /// t_b = t_c + t_d, and c_r and c_w alone on the bus.
     fn times(&self) -> (u64, [u64; 2]) {
         let device = self.set.device();
         let (stated, transfer, command) = (device.spec(), device.page_transfer().as_ns(), self.command());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rtflash_analysis::Analysis;
-use rtflash_model::{Reliance, TaskSet, format_ns};
+use rtflash_model::{Reliance, TaskSet, capped, format_ns};
 use rtflash_verify::{CertifiedVerification, Shares, Verification};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,8 +207,7 @@ fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>], lack: impl Fn(u
 fn lack(shares: Option<Shares>) -> String {
     match shares {
         Some(Shares { slack_ns, length_ns, .. }) if slack_ns < 0 => {
-            let lacking = u64::try_from(slack_ns.unsigned_abs()).unwrap_or(u64::MAX);
-            let [lacking, length] = [lacking, length_ns].map(format_ns);
+            let [lacking, length] = [capped(slack_ns.unsigned_abs()), length_ns].map(format_ns);
             format!("demand, blocking and the server's share exceed an interval of {length} by {lacking}")
         }
         _ => "its load in the long run leaves no room".into(),

@@ -18,9 +18,9 @@ pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, Span::ZERO)
 }
 
-/// The same from the end of a server's last job on, if no more come. What was released so long ago
-/// that it is due by then is over: what is executed from then on within t was released within t and
-/// the longest deadline (docs/admission.md, Theorem A4).
+/// Like [`idle_within`], counted from the end of a server's last job if no more come. A job that is
+/// due by then is over: jobs executed within t after it were released within t and the longest
+/// deadline (docs/admission.md, Theorem A4).
 pub(super) fn idle_after_jobs(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, demand.longest_deadline())
 }

@@ -38,7 +38,7 @@ impl<'a> KnownNeighbours<'a> {
     /// The first of those on the channels of a cluster of `contention` that is not in time there by
     /// its certificate.
     pub(super) fn late_beside(&self, contention: &ChannelContention<'_>, position: usize) -> Option<usize> {
-        // By (T) nobody is in time less for it.
+        // (T) supposes nothing about neighbours, so none is late by a change.
         if self.granted == Reliance::Nothing {
             return None;
         }

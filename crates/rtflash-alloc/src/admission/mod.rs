@@ -45,18 +45,18 @@ pub struct RunningDevice {
 }
 
 impl RunningDevice {
-    /// What runs by an allocation with a certificate for each cluster; `None` without one. Clusters
-    /// without tasks are free chips. Where the set has no job streams, nobody has a server: what is
-    /// left for one is left for tasks.
+    /// The device that runs by an allocation with a certificate for each cluster; `None` without
+    /// one. Clusters without tasks are free chips. If the set has no job streams, no cluster has a
+    /// server: tasks get its share.
     pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<RunningDevice> {
         let clusters = allocation.clusters();
         let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
         Some(RunningDevice::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
     }
 
-    /// The same of clusters, each with its certificate, that serve some tasks of the set. That
-    /// nobody has a server supposes that none has served a job so far. Where erases would be
-    /// suspended without one, it stays: that is another way to run.
+    /// [`RunningDevice::new`] for clusters that serve some tasks of the set, each with its
+    /// certificate. A server is dropped on the assumption that it has served no job so far. It
+    /// stays if erases would be suspended without it: that is another way to run.
     pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
         let serves = !set.jobs().is_empty();
         let of = |certificate: Certificate| {
@@ -69,7 +69,7 @@ impl RunningDevice {
         RunningDevice { clusters, certificates }
     }
 
-    /// The same, the tightest interval of each certificate as it is with these tasks.
+    /// The device with the tightest interval of each certificate computed for these tasks.
     #[must_use]
     pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> RunningDevice {
         let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
@@ -168,7 +168,7 @@ pub fn admit(test: DemandTest, set: &TaskSet, running: &RunningDevice, new: Task
     work.deciding(most_taken(set), || decide(set, running, new, (test.placements, test.rely_on), work))
 }
 
-/// The same, taking what it may.
+/// [`admit`] with the work that `work` allows.
 fn decide(
     set: &TaskSet,
     running: &RunningDevice,

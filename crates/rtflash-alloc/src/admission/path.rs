@@ -49,7 +49,7 @@ pub(super) struct TermsPath {
 }
 
 /// Whether everything that holds at an idle instant by the terms `now` is what `next` begins with:
-/// H' − α' ≤ H − δ − α, where so many pages of H may have been taken for wear.
+/// H' − α' ≤ H − δ − α, where δ is `for_wear`, the pages of H that wear levelling can have used.
 fn is_there((now, for_wear): (Collection, u64), next: &ChosenGc) -> bool {
     let room = |reserve: u64, reclaimed: u64| i128::from(reserve) - i128::from(reclaimed);
     room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages) - i128::from(for_wear)
@@ -77,7 +77,7 @@ pub(super) struct TermsSearch<'a> {
     /// The cluster's processors as they run, and by which terms.
     before: PlacedProcessor,
     stated: Option<ChosenGc>,
-    /// The same terms, and what may have been taken of H for wear.
+    /// `stated` as a collection, and the pages of H that wear levelling can have used.
     now: (Collection, u64),
     /// The processors with the new task.
     placed: PlacedProcessor,

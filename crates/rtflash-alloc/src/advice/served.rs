@@ -171,8 +171,8 @@ impl ServedSearch<'_> {
         let is_served = |set: &TaskSet| unserved(set, self.analysis).is_empty();
         let first = changes.partition_point(|(_, set)| !is_served(set));
         let most = 8 * TOO_LARGE / self.shares / u64::from(self.alone.device().chips());
-        let tried = changes.into_iter().skip(first).take(usize::try_from(most).unwrap_or(usize::MAX));
-        tried.filter(|(_, set)| is_served(set)).find(|(_, set)| passes(set)).map(|(change, _)| change)
+        let mut tried = (0..most).zip(changes.into_iter().skip(first)).map(|(_, change)| change);
+        tried.find(|(_, set)| is_served(set) && passes(set)).map(|(change, _)| change)
     }
 
     fn suspension(&self) -> Option<Span> {
@@ -195,6 +195,6 @@ impl ServedSearch<'_> {
             let changed = changed(self.alone.tasks().as_slice().first()?, &times, change)?;
             Some((times, TaskSet::new(*self.alone.device(), vec![changed], vec![]).ok()?))
         });
-        self.first(changes).unwrap_or_default()
+        self.first(changes).into_iter().flatten().collect()
     }
 }

@@ -19,8 +19,8 @@ use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 /// position. Because a merge can overload a cluster, every cluster is tested again at the end.
 ///
 /// Under a demand test that test takes the place of Theorem 1: a cluster passes if its tasks hold
-/// on so many chips, wherever these are, as a stripe, or as a superblock on any chips or on whole
-/// channels or an aligned part of one.
+/// on its number of chips, wherever these are, as a stripe, or as a superblock on any chips or on
+/// whole channels or an aligned part of one.
 ///
 /// - What stands for U, in the order of tasks (alone on one chip), in the choice of a cluster and
 ///   in the choice of a merge, is the least long-run load of a processor of the cluster: Σ C/T with

@@ -202,8 +202,9 @@ pub trait Allocator: Sync {
     /// Divides the chips of the set's device among its tasks, so that each cluster passes the
     /// analysis. The same input gives the same outcome, always.
     ///
-    /// Its outcome is believed: [`tested`] makes one that is true of any division. What its tests
-    /// look at is charged to `work`, by which advice, limits and spreading bound what they try.
+    /// Its outcome is believed: [`tested`] makes one that is true of any division. Its tests
+    /// charge the requests that they count to `work`, by which advice, limits and spreading bound
+    /// what they try.
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome;
 
     /// [`divide`](Allocator::divide) without a bound.

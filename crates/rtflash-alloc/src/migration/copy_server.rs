@@ -2,8 +2,8 @@
 
 use rtflash_model::{Access, Request, Span};
 
-/// Copies pages at a pace: each period it reads so many of them at their old place, which takes a
-/// period at most; the period after it writes them at their new one.
+/// Copies pages at a pace: each period it reads `pages` of them at their old place within the
+/// period; the period after it writes them at their new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyServer {
     /// Pages a period.
@@ -18,12 +18,12 @@ impl CopyServer {
         Request::new(self.pages, self.period).map(|request| request.with_access(Access::Stream))
     }
 
-    /// Requests of either kind that so many pages take.
+    /// Requests of either kind that `pages` pages take.
     pub fn requests(&self, pages: u64) -> u64 {
         pages.div_ceil(self.pages.max(1))
     }
 
-    /// From its first request on: when the last of so many pages is written, at most.
+    /// The most from its first request until the last of `pages` pages is written.
     pub fn within(&self, pages: u64) -> Option<Span> {
         self.period.checked_mul(self.requests(pages).checked_add(1)?)
     }

@@ -26,8 +26,8 @@ use stage::{Goal, Scene};
 pub enum MovedBy {
     /// They are copied.
     Copies(CopyServer),
-    /// Its own writes go to both places, so many requests: it goes round once, and nothing is
-    /// copied.
+    /// Its own writes go to both places for this number of requests: it goes round once, and
+    /// nothing is copied.
     Round(u64),
 }
 
@@ -48,7 +48,7 @@ pub struct TaskMove {
     pub parts: MovedParts,
     /// The cluster that it leaves, among those that run during the stage.
     pub from: ClusterId,
-    /// Its data: the first so many pages of its range.
+    /// The number of pages of its data, from the begin of its range.
     pub pages: u64,
     /// How they come to their new place.
     pub by: MovedBy,
@@ -205,8 +205,8 @@ impl StageRefusal {
 /// Why no way was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MigrationRefusal {
-    /// This job stream would have no server with room for it: it is moved by nobody, and what is
-    /// new has no server.
+    /// No server has room for this job stream: no stage moves a stream, and new clusters have no
+    /// server.
     Stream(usize, StreamRefusal),
     /// What runs, or is to run, is not in time by its certificates, or its data do not fit: the
     /// cluster, of the new allocation where that is true.

@@ -82,7 +82,7 @@ pub(super) fn goes_round(task: &Task) -> bool {
     task.requests().any(|(request, _)| request.access().is_consecutive())
 }
 
-/// The logical pages that so many pages of data take: whole rows where the cluster is a stripe.
+/// The logical pages that `pages` pages of data take: whole rows where the cluster is a stripe.
 pub(super) fn whole_rows(pages: u64, size: u32, placement: Placement) -> u64 {
     let row = if placement.is_by_chip() { u64::from(size) } else { 1 };
     pages.div_ceil(row).saturating_mul(row)

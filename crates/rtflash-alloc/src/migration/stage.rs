@@ -367,7 +367,7 @@ impl Scene<'_> {
     }
 }
 
-/// The same with a task's own number for all of it, and without clusters that serve nobody.
+/// `running` with each task's own number for all of it, without clusters that serve no request.
 fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
     let own = |task: TaskId| tasks.parts.iter().find(|parts| parts.moved == task).map_or(task, |of| of.task);
     let pairs = running.clusters.into_iter().zip(running.certificates);

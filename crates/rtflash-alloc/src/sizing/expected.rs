@@ -111,8 +111,8 @@ impl ExecutedSpace {
 }
 
 /// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the
-/// pages that it declares, else an equal share of what is left, as does each job stream; what
-/// nobody keeps holds something, too.
+/// pages that it declares, else an equal share of what is left, as does each job stream;
+/// pages that no task keeps hold data, too.
 fn writers(set: &TaskSet, cluster: &Cluster, space: &ExecutedSpace) -> Option<(Vec<Writer>, f64)> {
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let declared: u128 = tasks().filter_map(|task| task.data_pages).map(u128::from).sum();

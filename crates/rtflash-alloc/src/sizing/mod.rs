@@ -38,9 +38,8 @@ use search::Trials;
 pub(crate) use search::{nearest, with_device};
 pub(crate) use whole::at_load;
 
-/// Tasks times chips times trials above which a limit is not looked for: it would take longer than
-/// a person waits. A trial under a sound analysis, or by a search, counts as so many more as it
-/// takes longer.
+/// Tasks times chips times trials above which no limit is searched: the search would take longer
+/// than a person waits. A trial under a sound analysis, or by a search, counts by its longer time.
 pub const MOST_WORK: u64 = 64_000_000;
 
 /// Work of the tests of sound analyses, in requests looked at in an interval, for all limits of a

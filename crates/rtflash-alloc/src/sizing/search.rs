@@ -64,8 +64,8 @@ impl<'a> Trials<'a> {
         self.of_a_trial(chips).saturating_mul(trials) > MOST_WORK
     }
 
-    /// What a trial on so many chips costs: tasks times chips, times how much longer than Theorem 1
-    /// and best fit it takes, roughly.
+    /// The cost of a trial on `chips` chips: tasks times chips, times how much longer than Theorem
+    /// 1 and best fit it takes, roughly.
     pub(super) fn of_a_trial(&self, chips: u32) -> u64 {
         let tasks = self.set.tasks().len();
         let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };

@@ -280,7 +280,7 @@ impl<'a> ChannelContention<'a> {
     pub(crate) fn certificate(&self, position: usize, gc: Option<ChosenGc>) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let server_thousandths = self.servers[position];
-        // The same numbers, at what they cost here.
+        // The chosen GC parameters, at their cost on this cluster.
         let gc = match gc {
             Some(gc) => Some(placed.processor.gc(gc.deadline.unwrap_or(Span::ZERO), server_thousandths > 0)?),
             None => None,

@@ -187,8 +187,8 @@ impl Promised {
         }
     }
 
-    /// Whether what a machine has checked covers the step here: it counts so many pages a job, a
-    /// bus that carries pages alone, servers of chips with one register, and no backfill.
+    /// Whether what a machine has checked covers the step here: it counts a number of pages
+    /// a job, a bus that carries pages alone, servers of chips with one register, and no backfill.
     fn is_covered(&self, ground: Ground) -> bool {
         let Promised { cached, superblock, server, streams, commands, relies_on, beside, .. } = *self;
         let relies = relies_on > Reliance::Nothing;

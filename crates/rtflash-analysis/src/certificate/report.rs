@@ -214,7 +214,7 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
 /// What each cluster of an allocation with certificates relies on: the least with which it holds,
 /// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
-    let least = least_reliances(set, allocation, Reliance::Queue, &Work::new()).unwrap_or_default();
+    let Some(least) = least_reliances(set, allocation, Reliance::Queue, &Work::new()) else { return Vec::new() };
     let of = |(position, (cluster, least)): (usize, (Cluster, Option<Reliance>))| {
         let placement = allocation.certificate(position).map(|certificate| certificate.placement);
         let fits = set.space(&cluster.tasks, cluster.size(), placement).fits();

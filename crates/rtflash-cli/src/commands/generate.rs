@@ -62,7 +62,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         let failure = CommandFailure(format!(
             "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more \
              --tasks, or a lower --util",
-            args.util.as_deref().unwrap_or_default(),
+            args.util.as_deref().expect("a generator that divides no total draws every mean"),
             args.sets.tasks,
             count(args.sets.tasks, "task"),
             if spec.generator == Generator::IntegerShares { "of" } else { "above" },

@@ -61,7 +61,7 @@ fn steps(set: &TaskSet, analysis: &dyn Analysis, step: Utilization) -> u64 {
     let terms: Vec<Fraction> = requests.collect();
     let step_of = |times: u128| Rational::from(Fraction::new(times * u128::from(step.billionths()), ONE));
     let nearest = Rational::sum(&terms).minus(&step_of(1));
-    let nearest = nearest.map_or(1, |rest| rest.ceil_quotient(&step_of(2)).unwrap_or(u64::MAX));
+    let nearest = nearest.map_or(Some(1), |rest| rest.ceil_quotient(&step_of(2)));
     let most = Utilization::MOST.billionths() / step.billionths();
-    nearest.clamp(1, most)
+    nearest.map_or(most, |nearest| nearest.clamp(1, most))
 }

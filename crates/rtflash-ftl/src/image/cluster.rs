@@ -1,7 +1,8 @@
 //! A cluster of an image.
 
 use super::{
-    BACKFILLS, CACHED, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
+    BACKFILLS, CACHED, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, NO_DEADLINE,
+    RING_BYTES, SUSPENDS,
 };
 
 impl ImageCollection {
@@ -100,7 +101,7 @@ impl ImageCluster<'_> {
     pub fn collection(&self) -> Option<ImageCollection> {
         let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] = self.collection_numbers();
         (reclaimed_pages > 0).then_some(ImageCollection {
-            deadline_ns: (deadline != u64::MAX).then_some(deadline),
+            deadline_ns: (deadline != NO_DEADLINE).then_some(deadline),
             reclaimed_pages,
             reserve_pages,
             victim_pages,

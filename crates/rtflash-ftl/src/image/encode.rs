@@ -2,8 +2,8 @@
 
 use super::{
     BACKFILLS, CACHED, CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs,
-    ImageOrganisation, ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS,
-    VERSION, checksum,
+    ImageOrganisation, ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, NO_DEADLINE, RING_BYTES, SOURCE_BYTES,
+    SUSPENDS, VERSION, checksum,
 };
 
 /// The parts of an image.
@@ -130,8 +130,8 @@ impl ImageParts<'_> {
             let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
             to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
             (chip, ring) = (chip.checked_add(chips)?, ring.checked_add(rings)?);
-            let longs = cluster.collection.map_or([u64::MAX, 0, 0, 0, 0], |of| {
-                let deadline = of.deadline_ns.unwrap_or(u64::MAX);
+            let longs = cluster.collection.map_or([NO_DEADLINE, 0, 0, 0, 0], |of| {
+                let deadline = of.deadline_ns.unwrap_or(NO_DEADLINE);
                 [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages, of.wear_pages]
             });
             to.longs(&longs)?;

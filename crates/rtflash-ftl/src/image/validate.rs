@@ -2,7 +2,7 @@
 
 use super::{
     BACKFILLS, CACHED, HEADER_BYTES, Image, ImageCluster, ImageDevice, ImageError, ImageJobs, ImagePlace, ImageRing,
-    ImageSource, MAGIC, RequestOrder, SUSPENDS, VERSION, checksum,
+    ImageSource, MAGIC, NO_DEADLINE, RequestOrder, SUSPENDS, VERSION, checksum,
 };
 use crate::memory::index;
 
@@ -206,7 +206,7 @@ impl ImageCluster<'_> {
     }
 
     fn validate_no_collection(&self) -> Result<(), Fault> {
-        let is_empty = self.collection_numbers() == [u64::MAX, 0, 0, 0, 0];
+        let is_empty = self.collection_numbers() == [NO_DEADLINE, 0, 0, 0, 0];
         ensure(is_empty, "has no garbage collection, and numbers of it")
     }
 

@@ -21,6 +21,6 @@ impl Arrivals {
 
     /// How much more than a period job k + 1 comes after job k.
     pub fn gap(&self, k: usize) -> u64 {
-        self.gaps.get(k).or(self.gaps.last()).copied().unwrap_or(0)
+        self.gaps.get(k).or(self.gaps.last()).map_or(0, |&gap| gap)
     }
 }

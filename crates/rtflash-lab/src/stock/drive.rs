@@ -173,7 +173,7 @@ impl<'a> StockDrive<'a> {
         source.releases += 1;
         let gap = match self.coming {
             StockArrivals::Seldom => self.rng.within(0, source.period),
-            StockArrivals::ToldStock => source.gaps.get(source.releases - 1).copied().unwrap_or(0),
+            StockArrivals::ToldStock => source.gaps.get(source.releases - 1).map_or(0, |&gap| gap),
             StockArrivals::Together | StockArrivals::Apart | StockArrivals::BehindOperations => 0,
         };
         let held = self.coming == StockArrivals::BehindOperations && !source.writes;

@@ -328,8 +328,8 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         _ => Some(None),
     };
     const LONGEST: u64 = (1 << 63) - 1;
-    let server = whole(server, FIELDS[1], 1_000)?.unwrap_or(0);
-    let server_thousandths = u32::try_from(server).expect("at most 1000");
+    let server = whole(server, FIELDS[1], 1_000)?;
+    let server_thousandths = server.map_or(0, |server| u32::try_from(server).expect("at most 1000"));
     let deadline = whole(deadline, FIELDS[2], LONGEST)?.and_then(Span::from_ns);
     let mut counts = [None; 4];
     for ((count, slot), key) in counts.iter_mut().zip(pages).zip(&FIELDS[3..]) {

@@ -252,7 +252,7 @@ impl SetOptions {
     /// write-heavy task and 0.25 for each other one. It stands for the total in
     /// [`SetOptions::draw`] and [`SetOptions::meta`].
     pub fn mean_utilization(&self) -> Option<Utilization> {
-        let heavy = u64::from(self.spec.writes.heavy().unwrap_or(0));
+        let heavy = self.spec.writes.heavy().map_or(0, u64::from);
         let others = u64::from(self.spec.tasks) - heavy;
         let mean = Utilization::from_billionths(heavy * 600_000_000 + others * 250_000_000);
         mean.filter(|_| !self.spec.generator.divides_total())

@@ -144,7 +144,7 @@ impl Plan {
             pages_per_block: of.pages_per_block(),
             page_bytes: of.page_size(),
             spare_blocks: of.spare_blocks(),
-            wear_gap: of.wear_gap().unwrap_or(0),
+            wear_gap: of.wear_gap().map_or(0, |gap| gap),
             page_read_ns: of.page_read().as_ns(),
             page_program_ns: of.page_program().as_ns(),
             block_erase_ns: of.block_erase().as_ns(),

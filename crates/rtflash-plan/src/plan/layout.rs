@@ -62,10 +62,13 @@ impl Layout {
             let blocks = device.blocks_per_chip().saturating_sub(*spare);
             u64::from(blocks) * u64::from(device.pages_per_block()) >= u64::from(logical_per_chip)
         };
-        let unwritten = reserve.is_none().then_some(0);
+        let (reserve_pages, unwritten) = match reserve {
+            Some(pages) => (pages, None),
+            None => (0, Some(0)),
+        };
         let spare = kept.filter(fits).or(unwritten.filter(fits))?;
         let plain = Layout::plain(device, chips, spare, logical_per_chip);
-        Some(Layout { reserve_pages: reserve.unwrap_or(0), wear_gap: device.wear_gap(), ..plain })
+        Some(Layout { reserve_pages, wear_gap: device.wear_gap(), ..plain })
     }
 
     /// If tasks own zones: a logical page for each page, so that tasks begin where their zones do.

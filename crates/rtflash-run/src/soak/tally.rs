@@ -124,7 +124,7 @@ impl SoakTally {
     }
 }
 
-/// The tallies of so many sets, on the threads of the current rayon pool; the sum does not depend
+/// The tallies of `sets` sets, on the threads of the current rayon pool; the sum does not depend
 /// on how many there are. `watch` can stop the search.
 pub fn tally(sets: u64, watch: &dyn SoakWatch, of: &(dyn Fn(u64) -> SoakTally + Sync)) -> SoakTally {
     let of = |set: u64| {

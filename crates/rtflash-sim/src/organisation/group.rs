@@ -50,7 +50,7 @@ pub(crate) trait Dispatcher: Resume + Sized {
     /// See [`ChipPolicy::granted`].
     fn granted<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, request: BusRequest, now: Instant);
 
-    /// Pages that may still be entered, where so many may be pending.
+    /// Pages that can still be entered, if at most `pending` can be pending.
     fn room(&self, pending: u64) -> u64 {
         let _ = pending;
         u64::MAX

@@ -112,8 +112,8 @@ impl Releaser {
     }
 
     /// The next job that is released at this instant: those of periodic sources come first.
-    /// `clusters`: all that are run together; `room`: for so many pages of a job that is not
-    /// real-time.
+    /// `clusters`: all that are run together; `room`: pages that an
+    /// aperiodic job can enter.
     pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState], room: u64) -> Option<ReleasedJob> {
         if let Some(&Reverse((at, number))) = self.periodic.peek()
             && at == now

@@ -18,7 +18,7 @@ impl Processor {
             sum(items.map(|item| item.steps.of(item.requests_due(length))))
         };
         let (reads, writes) = (steps(false)?, steps(true)?);
-        // A job without a page here makes nobody wait.
+        // A job without a page here delays no other job.
         let with_pages = self.tasks.iter().map(|item| Some(item.requests_due(length).min(item.pages_due(length)?)));
         let jobs = sum(with_pages)?.checked_add(self.passes(length)?)?;
         let [fills, empties] = register.turns(jobs, reads, writes)?;

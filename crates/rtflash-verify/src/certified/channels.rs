@@ -23,7 +23,7 @@ pub(super) struct Transfers {
     /// Pages on one chip.
     pub pages: PagesInARow,
     pub writes: bool,
-    /// P, where it writes zones and resets a block for each so many pages.
+    /// P, if it writes zones and resets a block for each P pages.
     pub zone_block: Option<i128>,
 }
 
@@ -182,7 +182,7 @@ pub(super) struct ChannelNeighbours {
     pub max_chips: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
-    /// On how many channels there are so many of them.
+    /// On how many channels `foreign` of them are.
     pub busiest: usize,
     /// The channels; alike ones once.
     pub channels: Vec<Channel>,

@@ -55,7 +55,7 @@ struct CollectionLoad {
     logical: BigInt,
     /// N − N_s, Eq. (76): a block that fails takes those of its row with it.
     blocks: BigInt,
-    /// N_g: of so many GC jobs one is left for wear.
+    /// N_g: one of N_g GC jobs levels wear.
     wear_passes: Option<u32>,
 }
 
@@ -168,7 +168,7 @@ impl CollectionLoad {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
         };
-        // γ of so many requests.
+        // γ(requests).
         let pages = |write: &Write, requests: BigInt| {
             let chips = BigInt::from(write.pages.chips);
             (requests * write.pages.pages + &chips - 1) / chips

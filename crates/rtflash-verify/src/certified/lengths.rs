@@ -26,7 +26,7 @@ pub(super) struct LengthsVerdict {
 }
 
 impl LengthsVerdict {
-    /// Nothing to look at.
+    /// The verdict without a length to test.
     pub fn holding() -> LengthsVerdict {
         LengthsVerdict { holds: Some(true), least: None }
     }

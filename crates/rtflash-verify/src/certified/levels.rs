@@ -11,7 +11,7 @@ pub(super) struct TestLevels {
     granted: Reliance,
     /// The cluster's processors, as each test has them, the least first.
     processors: Vec<Vec<Processor>>,
-    /// What was decided; `None` where nobody needs to know.
+    /// The verdict of each test; `None` if no caller needs it.
     verdicts: [Option<LengthsVerdict>; 3],
 }
 

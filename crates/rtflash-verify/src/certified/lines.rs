@@ -47,7 +47,7 @@ impl AffineBound {
         lines.fold(AffineBound::level(0), |sum, line| sum.plus(&line))
     }
 
-    /// The length beyond which it is below so many thousandths of L; `None` where it never is, or
+    /// The length beyond which it is below `thousandths` of L; `None` where it never is, or
     /// by less than 2^−160 L, which is more than all roundings together.
     pub fn last_above(&self, thousandths: i128) -> Option<BigInt> {
         let roundings = BigInt::from(1) << (PLACES / 2);

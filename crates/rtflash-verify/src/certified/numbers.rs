@@ -29,7 +29,7 @@ pub(super) struct PagesInARow {
 }
 
 impl PagesInARow {
-    /// The same of each job.
+    /// Pages of one job, on one chip.
     pub fn each(pages: i128) -> PagesInARow {
         PagesInARow { pages, chips: 1 }
     }

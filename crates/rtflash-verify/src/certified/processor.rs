@@ -37,10 +37,10 @@ pub(super) struct Processor {
     pub command: i128,
     /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// What is known of the queue for the bus; `None` where someone in it may ask as often as it
-    /// likes, or nobody else is in it.
+    /// What is known of the queue for the bus; `None` if a cluster in it can ask as often as it
+    /// likes, or the processor is alone in it.
     pub queue: Option<ChannelQueue>,
-    /// The same where commands stand in it.
+    /// The queue if commands stand in it.
     pub told: Option<CommandQueue>,
 }
 
@@ -69,7 +69,7 @@ struct Steps {
     /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
     read: i128,
     program: i128,
-    /// The same with all that chips of the channel can make it wait.
+    /// c_r and c_w with every wait that the channel's chips can cause.
     longest_read: i128,
     longest_program: i128,
     /// A user's page, c_r' of Eq. (28) in a superblock: cost and longest step.
@@ -141,8 +141,8 @@ impl Steps {
         self.longest_program.max(copy).checked_mul(chips * i128::from(device.program_failures()))
     }
 
-    /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and
-    /// q_g, Eqs. (22) and (23), or (26) and (27). `None` where nothing real-time writes, and
+    /// Garbage collection with these numbers, on `size` chips of `block_pages` pages a block: C_g
+    /// and q_g, Eqs. (22) and (23), or (26) and (27). `None` where nothing real-time writes, and
     /// outside where a number takes more than 127 bits.
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
@@ -173,8 +173,8 @@ impl Steps {
         Some(Some(Gc { deadline: deadline.as_ns().into(), cost, longest, reclaimed, waits, in_full }))
     }
 
-    /// What so many pages of a victim take to be read in so many steps and programmed in so many
-    /// rows, where a read, a row and a user's read cost this.
+    /// The time to read `victim` pages in `steps` steps and to program them in `rows` rows, from
+    /// the costs of a read, a row and a user's read.
     fn copied_over_the_bus(
         &self,
         victim: i128,

@@ -38,8 +38,8 @@ pub(super) struct SecondRegister {
 }
 
 impl SecondRegister {
-    /// Of a chip that may wait for most − 1 others, and of which each read is charged so many
-    /// transfers. It has nothing to do yet.
+    /// The register of a chip that can wait for most − 1 others. Each of its reads is charged
+    /// `charged` transfers. It has no work yet.
     pub fn new(device: &Device, most: i128, charged: i128) -> SecondRegister {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
@@ -47,7 +47,7 @@ impl SecondRegister {
         SecondRegister::of([t_r, t_w, t_e, t_d], most, charged).with_commands(t_c, most)
     }
 
-    /// The same where each operation has a command that holds the bus so long.
+    /// The register if each operation begins with a command that holds the bus for `t_c`.
     pub fn with_commands(self, t_c: i128, most: i128) -> SecondRegister {
         if t_c == 0 {
             return self;
@@ -59,7 +59,7 @@ impl SecondRegister {
         SecondRegister { t_c, beta_w: most * t_b, beta_r: most * t_b, copy, t_e, ..self }
     }
 
-    /// The same with these t_r, t_w, t_e and t_d.
+    /// [`SecondRegister::new`] from t_r, t_w, t_e and t_d, without commands.
     pub fn of([t_r, t_w, t_e, t_d]: [i128; 4], most: i128, charged: i128) -> SecondRegister {
         let works = Works { reads: false, writes: false, server: false };
         let beta = most.max(charged) * t_d;
@@ -87,7 +87,7 @@ impl SecondRegister {
         SecondRegister { beta_r: charged * row.hold(), charged, copy: copying, ..row }
     }
 
-    /// All times so many times as long.
+    /// Multiplies all times by `by`.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
         let SecondRegister {
@@ -112,8 +112,8 @@ impl SecondRegister {
         self.t_c + self.t_d
     }
 
-    /// From a read's beginning till the array is through with it, where its command and the page
-    /// before it wait for so many other chips.
+    /// From a read's begin until its array time ends, if its command and the page before it wait
+    /// for `chips` other chips.
     fn told_to_read(&self, chips: i128) -> i128 {
         chips * self.hold() + self.t_c + self.t_r.max(self.t_d)
     }
@@ -151,7 +151,8 @@ impl SecondRegister {
         self.works = works;
     }
 
-    /// I, Eq. (60), of so many jobs, pages read and pages written: fills, and empties.
+    /// I, Eq. (60), of `jobs` jobs, `reads` pages read and `writes` pages written: fills and
+    /// empties.
     pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<[i128; 2]> {
         Some(match self.works {
             Works { writes: false, .. } => [0, 0],

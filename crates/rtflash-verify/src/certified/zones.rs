@@ -8,7 +8,7 @@ use super::numbers::ceil;
 /// What a request that writes zones does beside its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ZoneResets {
-    /// P: it resets a block for each so many pages in a row, and for a part of them.
+    /// P: it resets a block for each P pages in a row, and for a part of them.
     pub block_pages: i128,
     /// What a reset costs.
     pub cost: i128,
@@ -17,7 +17,7 @@ pub(super) struct ZoneResets {
 }
 
 impl ZoneResets {
-    /// ⌈γ/P⌉, Eq. (72), of so many pages.
+    /// ⌈γ/P⌉, Eq. (72), for γ = `pages`.
     pub fn of(self, pages: i128) -> i128 {
         ceil(pages, self.block_pages)
     }

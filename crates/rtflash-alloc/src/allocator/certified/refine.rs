@@ -1,5 +1,5 @@
-//! A few moves for each partition: chips for whoever has most to do, neighbours that move little
-//! for those that move much, and one chip more for a cluster that fails.
+//! A few moves for each partition: chips for the cluster with most work, neighbours that move
+//! little for those that move much, and one chip more for a cluster that fails.
 
 use std::collections::BTreeSet;
 
