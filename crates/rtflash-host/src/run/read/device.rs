@@ -3,6 +3,7 @@
 use rtflash_model::reading::{Place, Reader};
 
 use super::clusters::clusters;
+use super::measured::measured;
 use super::nvme::nvme;
 use super::outside::Outside;
 use super::slow::slow;
@@ -22,27 +23,34 @@ pub(super) fn device<'t>(
 ) -> Option<HostDevice> {
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
-    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme` or `clusters`, in a string")?;
-    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "clusters"])? {
+    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme`, `measured` or `clusters`, in a string")?;
+    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "measured", "clusters"])? {
         0 => emmc(reader, raw, place),
         1 => nvme(reader, raw, place),
+        2 => measured(reader, raw, place),
         _ => clusters(reader, raw, place, outside),
     }
 }
 
 fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let mut fields = ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow"])?;
-    let attach = fields.or("attach", Attach::default(), |reader, raw, place| {
-        reader.choice(raw, place, "attachment", &ATTACH.map(|(name, _)| name)).map(|at| ATTACH[at].1)
-    });
-    let depth = fields.or("depth", 1, above_zero);
-    // A command without a tag is out of the scheduler, too.
-    let depth = if attach == Attach::Tags { depth.saturating_add(1) } else { depth };
+    let mut fields =
+        ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow", "fitted"])?;
+    let (attach, depth) = attach(&mut fields);
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
     Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, slow }))
+}
+
+/// How a device is attached, and commands that are out of the scheduler at most.
+pub(super) fn attach<const N: usize>(fields: &mut ObjectField<'_, '_, '_, N>) -> (Attach, u32) {
+    let attach = fields.or("attach", Attach::default(), |reader, raw, place| {
+        reader.choice(raw, place, "attachment", &ATTACH.map(|(name, _)| name)).map(|at| ATTACH[at].1)
+    });
+    let depth = fields.or("depth", 1, above_zero);
+    // A command without a tag is out of the scheduler, too.
+    (attach, if attach == Attach::Tags { depth.saturating_add(1) } else { depth })
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {

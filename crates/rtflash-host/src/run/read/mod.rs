@@ -3,6 +3,7 @@
 mod clusters;
 mod device;
 mod job;
+mod measured;
 mod nvme;
 mod outside;
 mod slow;
