@@ -69,8 +69,8 @@ impl Candidate {
     }
 }
 
-/// The workload of a round: each command after the ends that it followed.
-fn workload(round: &[Done]) -> Vec<ReplayedCommand> {
+/// The workload of a round behind so many commands of others: each after the ends that it followed.
+fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
     let round = &round[..round.len().min(MAX_REPLAYED)];
     let mut ends: Vec<u64> = round.iter().map(|done| done.ended).collect();
     ends.sort_unstable();
@@ -79,6 +79,7 @@ fn workload(round: &[Done]) -> Vec<ReplayedCommand> {
         let after = ends.partition_point(|&end| end <= done.issued).min(at);
         let since = after.checked_sub(1).map_or(begin, |last| ends[last]);
         let gap = Span::from_ns(done.issued.saturating_sub(since)).unwrap_or(Span::LONGEST);
+        let after = ended + after;
         ReplayedCommand { after, gap, op: done.op, from: done.from, size: done.size, is_first: !done.continues }
     };
     round.iter().enumerate().map(command).collect()
@@ -98,11 +99,13 @@ fn sorted(times: impl Iterator<Item = (Op, u64)>) -> [Vec<u64>; 2] {
 
 /// What a device makes of held-out rounds.
 pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Measurement) -> Candidate {
-    let replayed = held_out.rounds.iter().zip(SEED..).flat_map(|(round, seed)| {
-        let commands = workload(round);
-        let times = replay(device, &commands, seed);
-        commands.into_iter().zip(times).map(|(command, time)| (command.op, time.as_ns()))
-    });
+    // One run of all rounds: each would begin without an episode.
+    let mut commands = Vec::new();
+    for round in &held_out.rounds {
+        commands.extend(workload(round, commands.len()));
+    }
+    let times = replay(device, &commands, SEED);
+    let replayed = commands.iter().zip(times).map(|(command, time)| (command.op, time.as_ns()));
     Candidate::new(kind, residences(held_out), sorted(replayed))
 }
 

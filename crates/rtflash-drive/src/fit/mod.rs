@@ -59,9 +59,9 @@ pub fn fit(of: &Measurement) -> Result<Fit, Refused> {
     let floor = held_out::floor(&halves[0], &halves[1]);
     let mut candidates: Vec<Candidate> =
         kinds.iter().map(|(name, device)| held_out::candidate(name, device, &halves[1])).collect();
-    // The simplest kind that errs no more than the best one by a twentieth, or than noise does.
+    // The simplest kind that errs no more than the best one by a tenth, or than noise does.
     let best = candidates.iter().map(Candidate::score).fold(f64::MAX, f64::min);
-    let enough = floor.score().max(best * 1.05);
+    let enough = floor.score().max(best * 1.1);
     let chosen = candidates.iter().position(|of| of.score() <= enough).expect("the best one: invariant of `best`");
     candidates.swap(0, chosen);
     let chosen = candidates[0].kind;

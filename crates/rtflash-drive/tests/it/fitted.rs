@@ -68,8 +68,6 @@ fn known_constants_are_found_again() {
         let scenario = scenario(&device, "200s");
         let of = measured(&scenario, seed);
         let fit = fit(&of).expect("a fit");
-        eprintln!("{seed} {:?} floor {} {:?}", fit.candidates.iter().map(|of| (of.kind, of.score())).collect::<Vec<_>>(), fit.floor.score(), fit.episodes.each_ref().map(Vec::len));
-        for (a,b) in fit.candidates[0].errors.iter().zip(&fit.floor.errors) { eprintln!("{a:?} {} {}", a.factor(), b.factor()); }
         near(&fit, emmc(&scenario.device));
         assert_eq!(
             fit.candidates[0].kind,
