@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::Done;
 use crate::fit::{Fit, Line, SizeResidual};
+use crate::monitor::{MonitorRule, rules};
 use crate::numbers::{bytes, rounded, three_digits};
 use crate::sample::{Measurement, ROUNDS};
 use crate::statistics::{lag_correlation, mann_kendall, median, percentile, same_distribution};
@@ -39,6 +40,8 @@ pub struct Fitted {
     pub percentiles: Vec<RoundPercentiles>,
     /// Whether rounds can be taken for alike.
     pub tests: FittedTests,
+    /// What a monitor watches.
+    pub monitor: Vec<MonitorRule>,
     /// Slow episodes that were seen: of reads, of writes.
     pub episodes: [usize; 2],
     /// What the host takes between commands, in ns; null where that was not seen.
@@ -201,6 +204,7 @@ impl Fitted {
             held_out: chosen.errors.iter().map(error).collect(),
             percentiles: round_percentiles(measurement),
             tests: FittedTests::of(measurement, &fit.lines),
+            monitor: rules(measurement),
             episodes: [fit.episodes[0].len(), fit.episodes[1].len()],
             host_overhead_ns: fit.host_overhead,
             notes: fit.notes.clone(),

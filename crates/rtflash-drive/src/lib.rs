@@ -13,15 +13,19 @@
 pub mod claims;
 mod command;
 pub mod fit;
+pub mod monitor;
 mod numbers;
 mod pair;
+pub mod protocol;
 pub mod read;
 mod refused;
 mod sample;
+mod source;
 pub mod statistics;
 
 pub use command::Done;
-pub use numbers::three_digits;
+pub use numbers::{bytes, three_digits};
 pub use pair::{Pairing, Phase, Seen, TraceEvent};
 pub use refused::Refused;
 pub use sample::{Largest, Measurement, ROUNDS, Sample};
+pub use source::{add_log, add_trace};

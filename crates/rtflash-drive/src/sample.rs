@@ -21,8 +21,8 @@ pub const MIN_ROUNDS: usize = 5;
 #[derive(Debug, Default)]
 pub struct Sample {
     kept: Vec<Done>,
-    /// The file of each: where those of the next file begin.
-    files: Vec<usize>,
+    /// Where the commands of each file end.
+    files: Vec<FileEnd>,
     /// One row of so many is kept.
     stride: u64,
     total: u64,
@@ -32,6 +32,14 @@ pub struct Sample {
     failed: u64,
     largest: Vec<Largest>,
     tail: Option<(u64, u64)>,
+}
+
+/// Where the commands of a file end.
+#[derive(Debug, Clone, Copy)]
+struct FileEnd {
+    at: usize,
+    /// The round that the file's name says.
+    round: Option<u32>,
 }
 
 /// The command of one operation and size that took longest from its issue, and how many there were.
@@ -96,20 +104,20 @@ impl Sample {
         let mut at = 0_u64;
         let mut before = vec![0; self.files.len()];
         let row = |at: u64| (at / ROW).is_multiple_of(2);
-        for (file, &end) in self.files.iter().enumerate() {
-            before[file] = (0..end as u64).filter(|&at| row(at)).count();
+        for (file, end) in self.files.iter().enumerate() {
+            before[file] = (0..end.at as u64).filter(|&at| row(at)).count();
         }
         self.kept.retain(|_| {
             at += 1;
             row(at - 1)
         });
-        self.files = before;
+        self.files.iter_mut().zip(before).for_each(|(file, at)| file.at = at);
         self.stride = self.stride.max(1) * 2;
     }
 
-    /// A file ends.
-    pub fn end_of_file(&mut self, seen: Option<&Seen>) {
-        self.files.push(self.kept.len());
+    /// A file ends. Files of one round that follow each other are put together.
+    pub fn end_of_file(&mut self, seen: Option<&Seen>, round: Option<u32>) {
+        self.files.push(FileEnd { at: self.kept.len(), round });
         if let Some((first, last)) = self.tail.take() {
             self.time = self.time.saturating_add(last.saturating_sub(first));
         }
@@ -125,11 +133,16 @@ impl Sample {
     pub fn measurement(mut self) -> Measurement {
         let mut begin = 0;
         let mut files: Vec<Vec<Done>> = Vec::new();
-        for &end in &self.files {
-            let mut part = self.kept[begin..end].to_vec();
+        let mut last = None;
+        for end in &self.files {
+            let mut part = self.kept[begin..end.at].to_vec();
             part.sort_by_key(|done| done.issued);
-            files.push(part);
-            begin = end;
+            begin = end.at;
+            match files.last_mut().filter(|_| end.round.is_some() && last == end.round) {
+                Some(round) => behind(round, part),
+                None => files.push(part),
+            }
+            last = end.round;
         }
         files.retain(|file| !file.is_empty());
         let rounds = if files.len() >= MIN_ROUNDS {
@@ -150,6 +163,19 @@ impl Sample {
             is_thinned: self.stride > 1,
         }
     }
+}
+
+/// Puts commands of a clock of their own behind others.
+fn behind(round: &mut Vec<Done>, part: Vec<Done>) {
+    let end = round.iter().map(|done| done.ended).max().unwrap_or(0).saturating_add(1_000_000);
+    let begin = part.first().map_or(0, |done| done.issued);
+    let moved = |at: u64| end.saturating_add(at.saturating_sub(begin));
+    round.extend(part.into_iter().map(|done| Done {
+        issued: moved(done.issued),
+        ended: moved(done.ended),
+        free: if done.free < begin { 0 } else { moved(done.free) },
+        ..done
+    }));
 }
 
 /// A file in parts of equal time.

@@ -37,7 +37,7 @@ fn p99(rounds: &[Vec<u64>]) -> Vec<u64> {
                 free: issued,
             });
         }
-        sample.end_of_file(None);
+        sample.end_of_file(None, None);
     }
     let mut found = round_percentiles(&sample.measurement());
     assert_eq!((found.len(), found[0].of_ten_thousand), (1, 9_900));

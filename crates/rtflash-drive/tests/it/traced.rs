@@ -54,6 +54,6 @@ pub fn measured(scenario: &Scenario, seed: u64) -> Measurement {
     run_watched(scenario, seed, &mut trace).expect("a run");
     let mut sample = Sample::default();
     let read = read_trace(trace.0.as_bytes(), None, |done| sample.push(done)).expect("a trace");
-    sample.end_of_file(Some(&read.seen));
+    sample.end_of_file(Some(&read.seen), None);
     sample.measurement()
 }

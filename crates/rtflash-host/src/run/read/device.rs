@@ -1,11 +1,11 @@
 //! Devices in JSON.
 
-use rtflash_model::reading::{Place, Reader};
+use rtflash_model::reading::{JsonKind, Place, Reader};
 
 use super::clusters::clusters;
 use super::measured::measured;
 use super::nvme::nvme;
-use super::outside::Outside;
+use super::outside::{Outside, held};
 use super::slow::slow;
 use crate::file::{ObjectField, above_zero, time_above_zero};
 use crate::run::device::{Attach, Emmc, EmmcCost, HostDevice};
@@ -21,6 +21,11 @@ pub(super) fn device<'t>(
     place: &Place<'_>,
     outside: &mut dyn Outside,
 ) -> Option<HostDevice> {
+    if JsonKind::of(raw) == JsonKind::Text {
+        // A file that `host fit` wrote, for one.
+        let read = |text: &str| super::read_setup(text, None).map(|setup| setup.device);
+        return held(reader, raw, place, outside, "a setup with `device`", read);
+    }
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
     let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme`, `measured` or `clusters`, in a string")?;
