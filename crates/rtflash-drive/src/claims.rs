@@ -4,7 +4,7 @@ use rtflash_host::Op;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Done;
-use crate::fit::{Fit, Line, SizeResidual};
+use crate::fit::{Fit, SizeLine, SizeResidual};
 use crate::monitor::{MonitorRule, rules};
 use crate::numbers::{bytes, rounded, three_digits};
 use crate::sample::{Measurement, ROUNDS};
@@ -132,7 +132,7 @@ pub struct FittedTests {
 }
 
 impl FittedTests {
-    fn of(measurement: &Measurement, lines: &[Line; 2]) -> FittedTests {
+    fn of(measurement: &Measurement, lines: &[SizeLine; 2]) -> FittedTests {
         let (mut trend_p, mut halves_p, mut lag_100) = (1.0_f64, 1.0_f64, 0.0_f64);
         for (op, line) in [Op::Read, Op::Write].into_iter().zip(lines) {
             let is_own = |done: &&Done| done.op == op && done.is_alone() && !done.continues;

@@ -7,7 +7,7 @@
 //! let mut services = Vec::new();
 //! rtflash_drive::read::read_trace(trace.as_bytes(), None, |done| services.push(done.service()))?;
 //! assert_eq!(services, [250_000]);
-//! # Ok::<(), rtflash_drive::Refused>(())
+//! # Ok::<(), rtflash_drive::MeasurementRefused>(())
 //! ```
 
 pub mod claims;
@@ -22,10 +22,12 @@ mod refused;
 mod sample;
 mod source;
 pub mod statistics;
+mod written;
 
 pub use command::Done;
 pub use numbers::{bytes, three_digits};
 pub use pair::{Pairing, Phase, Seen, TraceEvent};
-pub use refused::Refused;
-pub use sample::{Largest, Measurement, ROUNDS, Sample};
+pub use refused::MeasurementRefused;
+pub use sample::{DriveSample, Largest, Measurement, ROUNDS};
 pub use source::{add_log, add_trace};
+pub use written::written;

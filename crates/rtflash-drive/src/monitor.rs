@@ -96,8 +96,8 @@ pub fn rules(of: &Measurement) -> Vec<MonitorRule> {
     rules
 }
 
-/// A script of bpftrace that watches a drive by these rules, in windows of 1,000 commands one behind
-/// the other. It prints a line for each limit that is broken.
+/// A script of bpftrace that watches a drive by these rules, in windows of 1,000 commands one
+/// behind the other. It prints a line for each limit that is broken.
 pub fn script(rules: &[MonitorRule], device: (u32, u32)) -> String {
     // The kernel's dev_t: 20 bits of minor number (MKDEV of include/linux/kdev_t.h).
     let dev = (u64::from(device.0) << 20) | u64::from(device.1);

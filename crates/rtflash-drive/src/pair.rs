@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use rtflash_host::Op;
 
 use crate::command::Done;
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 
 /// Commands that a block device of Linux has in flight at most: 2^16 tags.
 const MAX_IN_FLIGHT: usize = 1 << 16;
@@ -47,7 +47,7 @@ pub enum Phase {
 
 /// A command in flight.
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct InFlight {
     number: u64,
     at: u64,
     op: Op,
@@ -61,7 +61,7 @@ struct Begun {
 #[derive(Debug, Default)]
 pub struct Pairing {
     device: Option<(u32, u32)>,
-    in_flight: HashMap<u64, VecDeque<Begun>>,
+    in_flight: HashMap<u64, VecDeque<InFlight>>,
     /// Numbers of the commands in flight, with their times: the last issue decides who was joined.
     outstanding: BTreeMap<u64, u64>,
     next: u64,
@@ -105,7 +105,7 @@ impl Pairing {
     ///
     /// # Errors
     /// Where the trace lost events.
-    pub fn event(&mut self, event: TraceEvent) -> Result<Option<Done>, Refused> {
+    pub fn event(&mut self, event: TraceEvent) -> Result<Option<Done>, MeasurementRefused> {
         if *self.device.get_or_insert(event.device) != event.device {
             self.seen.of_others += 1;
             return Ok(None);
@@ -123,7 +123,7 @@ impl Pairing {
         Ok(self.ended(event))
     }
 
-    fn issued(&mut self, event: TraceEvent, op: Op) -> Result<(), Refused> {
+    fn issued(&mut self, event: TraceEvent, op: Op) -> Result<(), MeasurementRefused> {
         let others = self.outstanding.len();
         if others >= MAX_IN_FLIGHT {
             return Err(lost(self.seen.paired));
@@ -135,7 +135,7 @@ impl Pairing {
         });
         let idle = if others == 0 && self.last_end > 0 { event.at.saturating_sub(self.last_end) } else { 0 };
         let others = u32::try_from(others).expect("few commands in flight: invariant of MAX_IN_FLIGHT");
-        let begun = Begun { number: self.next, at: event.at, op, sectors: event.sectors, others, continues, idle };
+        let begun = InFlight { number: self.next, at: event.at, op, sectors: event.sectors, others, continues, idle };
         self.in_flight.entry(event.sector).or_default().push_back(begun);
         self.outstanding.insert(self.next, event.at);
         self.seen.most_in_flight = self.seen.most_in_flight.max(others + 1);
@@ -181,7 +181,7 @@ impl Pairing {
     ///
     /// # Errors
     /// Where the trace lost events.
-    pub fn finish(&self) -> Result<Seen, Refused> {
+    pub fn finish(&self) -> Result<Seen, MeasurementRefused> {
         // What was in flight at the end was issued among the last commands.
         let recent = 4 * self.outstanding.len() as u64 + ENOUGH;
         let stale = self.outstanding.keys().filter(|&&number| number + recent < self.next).count() as u64;
@@ -193,8 +193,8 @@ impl Pairing {
     }
 }
 
-fn lost(number: u64) -> Refused {
-    Refused::because(format!(
+fn lost(number: u64) -> MeasurementRefused {
+    MeasurementRefused::because(format!(
         "the trace lost events ({number} commands have one end alone): record again with larger buffers (`trace-cmd \
          record -b 65536`, `buffer_size_kb`, `blktrace -b 4096`)"
     ))

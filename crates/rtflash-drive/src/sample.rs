@@ -19,7 +19,7 @@ pub const MIN_ROUNDS: usize = 5;
 
 /// Commands of measurements.
 #[derive(Debug, Default)]
-pub struct Sample {
+pub struct DriveSample {
     kept: Vec<Done>,
     /// Where the commands of each file end.
     files: Vec<FileEnd>,
@@ -76,7 +76,7 @@ pub struct Measurement {
     pub is_thinned: bool,
 }
 
-impl Sample {
+impl DriveSample {
     /// One more command.
     pub fn push(&mut self, done: Done) {
         let stride = self.stride.max(1);

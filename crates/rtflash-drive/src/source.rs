@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Read};
 use sha2::{Digest, Sha256};
 
 use crate::claims::FittedSource;
-use crate::read::fio_json::FioJob;
+use crate::read::fio_json::LoggedJob;
 use crate::read::{fio_log, read_trace};
-use crate::refused::Refused;
-use crate::sample::Sample;
+use crate::refused::MeasurementRefused;
+use crate::sample::DriveSample;
 
 /// A reader that hashes what it hands on.
 struct Hashed<R> {
@@ -28,10 +28,10 @@ impl<R: Read> Read for Hashed<R> {
 fn hashed<R: Read>(
     name: &str,
     from: R,
-    read: impl FnOnce(&mut BufReader<Hashed<R>>) -> Result<u64, Refused>,
-) -> Result<FittedSource, Refused> {
+    read: impl FnOnce(&mut BufReader<Hashed<R>>) -> Result<u64, MeasurementRefused>,
+) -> Result<FittedSource, MeasurementRefused> {
     let mut from = BufReader::with_capacity(1 << 16, Hashed { from, hash: Sha256::new() });
-    let commands = read(&mut from).map_err(|refused| Refused::because(format!("{name}: {refused}")))?;
+    let commands = read(&mut from).map_err(|refused| MeasurementRefused::because(format!("{name}: {refused}")))?;
     let hash = from.into_inner().hash.finalize();
     let sha256 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(FittedSource { name: name.to_owned(), sha256, commands })
@@ -42,11 +42,11 @@ fn hashed<R: Read>(
 /// # Errors
 /// As [`read_trace`].
 pub fn add_trace(
-    sample: &mut Sample,
+    sample: &mut DriveSample,
     name: &str,
     from: impl Read,
     device: Option<(u32, u32)>,
-) -> Result<FittedSource, Refused> {
+) -> Result<FittedSource, MeasurementRefused> {
     hashed(name, from, |from| {
         let read = read_trace(from as &mut dyn BufRead, device, |done| sample.push(done))?;
         sample.end_of_file(Some(&read.seen), round_of(name));
@@ -58,7 +58,12 @@ pub fn add_trace(
 ///
 /// # Errors
 /// As [`fio_log::read_log`].
-pub fn add_log(sample: &mut Sample, name: &str, from: impl Read, job: &FioJob) -> Result<FittedSource, Refused> {
+pub fn add_log(
+    sample: &mut DriveSample,
+    name: &str,
+    from: impl Read,
+    job: &LoggedJob,
+) -> Result<FittedSource, MeasurementRefused> {
     hashed(name, from, |from| {
         let read = fio_log::read_log(from as &mut dyn BufRead, job, |done| sample.push(done))?;
         sample.end_of_file(None, round_of(name));

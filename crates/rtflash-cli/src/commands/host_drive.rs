@@ -8,9 +8,9 @@ use rtflash_drive::claims::{Fitted, FittedSource};
 use rtflash_drive::fit;
 use rtflash_drive::monitor::{Watched, script};
 use rtflash_drive::protocol::Protocol;
-use rtflash_drive::read::fio_json::{FioJob, FioRun};
+use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
 use rtflash_drive::read::fio_log::job_of;
-use rtflash_drive::{Measurement, Refused, Sample, add_log, add_trace};
+use rtflash_drive::{DriveSample, Measurement, MeasurementRefused, add_log, add_trace};
 use rtflash_host::run::Job;
 
 use super::host_input::{Input, NamedText};
@@ -51,10 +51,10 @@ pub fn fit(args: &HostFitArgs) -> Result<Status, CommandFailure> {
 
 fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
     let (measurement, sources) = read(&args.input)?;
-    let refused = |refused: Refused| Unanswered::because(&refused.0, Status::CannotTell);
+    let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::CannotTell);
     let fit = fit::fit(&measurement).map_err(refused)?;
     let fitted = Fitted::new(&measurement, &fit, sources);
-    whole::write(&args.out, fit::written(&fit, &fitted).as_bytes())
+    whole::write(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())
         .map_err(|error| CommandFailure::io(&format!("cannot write {}", args.out.display()), &error))?;
     Ok(SetAnswer { text: host_fit::fit(&fit, &fitted), ..SetAnswer::default() })
 }
@@ -90,12 +90,12 @@ fn checked(args: &HostCheckArgs) -> Result<SetAnswer, Unanswered> {
 }
 
 /// A reader that shows how much was read.
-struct Shown<'b> {
+struct CountedInput<'b> {
     from: InputSource,
     bar: &'b Bar,
 }
 
-impl Read for Shown<'_> {
+impl Read for CountedInput<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.bar.inc(read as u64);
@@ -108,18 +108,18 @@ fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unan
     let paths = args.trace.iter().chain(&args.fio);
     let bytes = paths.filter_map(|path| fs::metadata(path).ok()).map(|metadata| metadata.len()).sum();
     let bar = Bar::new("[{bar:30}] {bytes} of {total_bytes}, {eta} left", 0, bytes);
-    let (mut sample, mut sources) = (Sample::default(), Vec::new());
-    let refused = |refused: Refused| Unanswered::because(&refused.0, Status::Wrong);
+    let (mut sample, mut sources) = (DriveSample::default(), Vec::new());
+    let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::Wrong);
     for path in &args.trace {
         let from = InputSource::open(path)?;
         let name = from.name.clone();
-        sources.push(add_trace(&mut sample, &name, Shown { from, bar: &bar }, args.of).map_err(refused)?);
+        sources.push(add_trace(&mut sample, &name, CountedInput { from, bar: &bar }, args.of).map_err(refused)?);
     }
-    let mut jobs: Vec<FioJob> = Vec::new();
+    let mut jobs: Vec<LoggedJob> = Vec::new();
     for path in &args.fio {
         if is_json(path) {
             let text = NamedText::read(path)?;
-            let named = |refused: Refused| Refused::because(format!("{}: {refused}", text.name));
+            let named = |refused: MeasurementRefused| MeasurementRefused::because(format!("{}: {refused}", text.name));
             jobs = FioRun::read(&text.text).and_then(|run| run.jobs()).map_err(named).map_err(refused)?;
             continue;
         }
@@ -130,7 +130,7 @@ fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unan
             return Err(Unanswered::because(&problem, Status::Wrong));
         }
         let job = job_of(&name, &jobs).map_err(refused)?;
-        sources.push(add_log(&mut sample, &name, Shown { from, bar: &bar }, job).map_err(refused)?);
+        sources.push(add_log(&mut sample, &name, CountedInput { from, bar: &bar }, job).map_err(refused)?);
     }
     bar.finish();
     if sources.is_empty() {

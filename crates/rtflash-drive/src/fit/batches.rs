@@ -2,7 +2,7 @@
 
 use rtflash_host::Op;
 
-use super::line::Line;
+use super::line::SizeLine;
 use crate::command::Done;
 use crate::sample::Measurement;
 use crate::statistics::median;
@@ -26,7 +26,7 @@ const MIN_BATCHES: usize = 20;
 
 /// Finds groups of four commands or more whose ends lie closer together than a quarter of a lone
 /// service: the drive (or its driver) ended them together.
-pub(super) fn batches(of: &Measurement, lines: &[Line; 2]) -> Option<Batches> {
+pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches> {
     let (mut each, mut together) = (Vec::new(), 0_u32);
     for round in &of.rounds {
         let mut ends: Vec<&Done> = round.iter().collect();

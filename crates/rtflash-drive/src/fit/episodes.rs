@@ -4,7 +4,7 @@ use rtflash_host::Op;
 use rtflash_host::run::{Between, Slow};
 use rtflash_model::Span;
 
-use super::line::{Line, lone};
+use super::line::{SizeLine, lone};
 use super::span;
 use crate::sample::Measurement;
 use crate::statistics::median;
@@ -36,7 +36,7 @@ pub struct Episode {
 
 /// The episodes of lone commands of an operation: slow is what lies above the largest gap of
 /// the logarithms of what they took.
-pub(super) fn episodes(of: &Measurement, op: Op, lines: &[Line; 2]) -> Vec<Episode> {
+pub(super) fn episodes(of: &Measurement, op: Op, lines: &[SizeLine; 2]) -> Vec<Episode> {
     let line = &lines[usize::from(op != Op::Read)];
     // An episode adds to commands of all sizes alike: what is beyond the line counts, on top of the
     // shortest command.
@@ -86,14 +86,14 @@ pub(super) fn episodes(of: &Measurement, op: Op, lines: &[Line; 2]) -> Vec<Episo
 
 /// Episodes as a device states them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SlowTimes {
+pub(super) struct FittedSlow {
     pub both: Option<Slow>,
     pub read: Option<Slow>,
     pub write: Option<Slow>,
 }
 
 /// Episodes of both operations if those of reads and of writes overlap; else of each.
-pub(super) fn slow(reads: &[Episode], writes: &[Episode]) -> SlowTimes {
+pub(super) fn slow(reads: &[Episode], writes: &[Episode]) -> FittedSlow {
     let meets = |one: &Episode| writes.iter().any(|other| one.begin < other.end && other.begin < one.end);
     let shared = reads.iter().filter(|one| meets(one)).count();
     if shared * 2 > reads.len().min(writes.len()).max(1) {
@@ -107,9 +107,9 @@ pub(super) fn slow(reads: &[Episode], writes: &[Episode]) -> SlowTimes {
                 _ => joined.push(episode),
             }
         }
-        return SlowTimes { both: stated(&joined), ..SlowTimes::default() };
+        return FittedSlow { both: stated(&joined), ..FittedSlow::default() };
     }
-    SlowTimes { both: None, read: stated(reads), write: stated(writes) }
+    FittedSlow { both: None, read: stated(reads), write: stated(writes) }
 }
 
 /// The ends of uniform times, from those seen: each is as far beyond as n of them lie apart on

@@ -16,7 +16,7 @@ const SEED: u64 = 1;
 
 /// A kind of device, and how far its predictions are off.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct FitCandidate {
     /// The kind.
     pub kind: &'static str,
     /// A row for each operation and percentile.
@@ -46,14 +46,14 @@ impl Error {
     }
 }
 
-impl Candidate {
+impl FitCandidate {
     /// The geometric mean of its factors, to the thousandth.
     pub fn score(&self) -> f64 {
         let sum: f64 = self.errors.iter().map(|error| libm::log(error.factor())).sum();
         libm::round(libm::exp(sum / self.errors.len().max(1) as f64) * 1_000.0) / 1_000.0
     }
 
-    fn new(kind: &'static str, measured: [Vec<u64>; 2], predicted: [Vec<u64>; 2]) -> Candidate {
+    fn new(kind: &'static str, measured: [Vec<u64>; 2], predicted: [Vec<u64>; 2]) -> FitCandidate {
         let mut errors = Vec::new();
         for (at, op) in [Op::Read, Op::Write].into_iter().enumerate() {
             let count = measured[at].len().min(predicted[at].len());
@@ -65,7 +65,7 @@ impl Candidate {
                 }
             }
         }
-        Candidate { kind, errors, predicted }
+        FitCandidate { kind, errors, predicted }
     }
 }
 
@@ -98,7 +98,7 @@ fn sorted(times: impl Iterator<Item = (Op, u64)>) -> [Vec<u64>; 2] {
 }
 
 /// What a device makes of held-out rounds.
-pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Measurement) -> Candidate {
+pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Measurement) -> FitCandidate {
     // One run of all rounds: each would begin without an episode.
     let mut commands = Vec::new();
     for round in &held_out.rounds {
@@ -106,10 +106,10 @@ pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Meas
     }
     let times = replay(device, &commands, SEED);
     let replayed = commands.iter().zip(times).map(|(command, time)| (command.op, time.as_ns()));
-    Candidate::new(kind, residences(held_out), sorted(replayed))
+    FitCandidate::new(kind, residences(held_out), sorted(replayed))
 }
 
 /// What odd rounds say of even ones, without any model.
-pub(super) fn floor(odd: &Measurement, even: &Measurement) -> Candidate {
-    Candidate::new("odd rounds", residences(even), residences(odd))
+pub(super) fn floor(odd: &Measurement, even: &Measurement) -> FitCandidate {
+    FitCandidate::new("odd rounds", residences(even), residences(odd))
 }

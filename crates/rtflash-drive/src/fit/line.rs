@@ -8,13 +8,13 @@ use rtflash_host::run::{EmmcCost, Slow};
 use super::{MIN_COMMANDS, span};
 use crate::command::Done;
 use crate::numbers::rounded;
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 use crate::sample::Measurement;
 use crate::statistics::{median, percentile};
 
 /// Time by size, and how far each measured size is off.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct SizeLine {
     /// Of an I/O's first command, without its bytes, in ns.
     pub first: f64,
     /// Of each of its others.
@@ -47,7 +47,7 @@ impl SizeResidual {
     }
 }
 
-impl Line {
+impl SizeLine {
     /// What the line says of a first command, in ns.
     pub fn at(&self, size: u64) -> u64 {
         rounded(self.first + self.per_kib * size as f64 / 1_024.0)
@@ -67,7 +67,7 @@ pub(super) fn lone(of: &Measurement, op: Op) -> impl Iterator<Item = &Done> {
 
 /// The line of an operation: weighted least squares on the medians by size, each error relative to
 /// its median.
-pub(super) fn line(of: &Measurement, op: Op) -> Result<Line, Refused> {
+pub(super) fn line(of: &Measurement, op: Op) -> Result<SizeLine, MeasurementRefused> {
     let mut by_size: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for done in lone(of, op) {
         by_size.entry(done.size).or_default().push(done.service());
@@ -85,14 +85,14 @@ pub(super) fn line(of: &Measurement, op: Op) -> Result<Line, Refused> {
     }
     if sizes.len() < 2 {
         let what = op.name();
-        return Err(Refused::because(format!(
+        return Err(MeasurementRefused::because(format!(
             "{} sizes of {what}s have {MIN_COMMANDS} commands alone in flight, and a line needs two: measure depth 1 \
              with bssplit (`rtflash host protocol`)",
             sizes.len()
         )));
     }
     let (first, per_kib) = weighted(&sizes);
-    let mut line = Line { first, next: first, per_kib, sizes, few };
+    let mut line = SizeLine { first, next: first, per_kib, sizes, few };
     for at in 0..line.sizes.len() {
         line.sizes[at].predicted = line.at(line.sizes[at].size);
     }
@@ -115,7 +115,7 @@ fn weighted(sizes: &[SizeResidual]) -> (f64, f64) {
 
 /// What the other commands of an I/O cost: the median of what is left of their services without
 /// their bytes. Where none is seen, what the first one costs.
-fn next(of: &Measurement, op: Op, line: &Line) -> f64 {
+fn next(of: &Measurement, op: Op, line: &SizeLine) -> f64 {
     let continued = of.commands().filter(|done| done.op == op && done.continues && done.others <= 1);
     let left = continued.map(|done| {
         let bytes = rounded(line.per_kib * done.size as f64 / 1_024.0);

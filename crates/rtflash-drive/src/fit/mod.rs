@@ -5,18 +5,16 @@ mod episodes;
 mod held_out;
 mod line;
 mod services;
-mod written;
 
 use rtflash_host::Op;
 use rtflash_host::run::{Attach, Emmc, HostDevice};
 use rtflash_model::Span;
 
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 use crate::sample::{Measurement, ROUNDS};
 pub use episodes::Episode;
-pub use held_out::{Candidate, Error};
-pub use line::{Line, SizeResidual};
-pub use written::written;
+pub use held_out::{Error, FitCandidate};
+pub use line::{SizeLine, SizeResidual};
 
 /// Commands of a size that a fit needs.
 pub const MIN_COMMANDS: usize = 200;
@@ -27,13 +25,13 @@ pub struct Fit {
     /// The device that errs least on held-out rounds.
     pub device: HostDevice,
     /// The lines of reads and writes.
-    pub lines: [Line; 2],
+    pub lines: [SizeLine; 2],
     /// Episodes of each operation, in order.
     pub episodes: [Vec<Episode>; 2],
     /// All kinds that were tried, with their errors, the chosen one first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<FitCandidate>,
     /// The same errors between odd and even rounds, without any model: the floor of noise.
-    pub floor: Candidate,
+    pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
     pub max_sectors: Option<u64>,
     /// What the host takes from an end to the next issue where one command is in flight at a time:
@@ -47,9 +45,9 @@ pub struct Fit {
 ///
 /// # Errors
 /// Where they do not carry a fit: one sentence that says what to do.
-pub fn fit(of: &Measurement) -> Result<Fit, Refused> {
+pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     if of.rounds.len() < crate::sample::MIN_ROUNDS {
-        return Err(Refused::because(format!(
+        return Err(MeasurementRefused::because(format!(
             "the measurement has {} rounds, and a fit needs 5: measure for longer (`rtflash host protocol`)",
             of.rounds.len()
         )));
@@ -57,17 +55,17 @@ pub fn fit(of: &Measurement) -> Result<Fit, Refused> {
     let halves = [of.half(0), of.half(1)];
     let kinds = devices(&halves[0])?;
     let floor = held_out::floor(&halves[0], &halves[1]);
-    let mut candidates: Vec<Candidate> =
+    let mut candidates: Vec<FitCandidate> =
         kinds.iter().map(|(name, device)| held_out::candidate(name, device, &halves[1])).collect();
     // The simplest kind that errs no more than the best one by a tenth, or than noise does.
-    let best = candidates.iter().map(Candidate::score).fold(f64::MAX, f64::min);
+    let best = candidates.iter().map(FitCandidate::score).fold(f64::MAX, f64::min);
     let enough = floor.score().max(best * 1.1);
     let chosen = candidates.iter().position(|of| of.score() <= enough).expect("the best one: invariant of `best`");
     candidates.swap(0, chosen);
     let chosen = candidates[0].kind;
     let whole = devices(of)?;
     let device = whole.into_iter().find(|(name, _)| *name == chosen).map(|(_, device)| device);
-    let device = device.ok_or_else(|| Refused::because("rounds differ too much: measure for longer"))?;
+    let device = device.ok_or_else(|| MeasurementRefused::because("rounds differ too much: measure for longer"))?;
     let lines = lines(of)?;
     let episodes = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
     Ok(Fit {
@@ -83,7 +81,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, Refused> {
 }
 
 /// The lines of reads and writes. An operation that was not measured has the other's.
-fn lines(of: &Measurement) -> Result<[Line; 2], Refused> {
+fn lines(of: &Measurement) -> Result<[SizeLine; 2], MeasurementRefused> {
     match (line::line(of, Op::Read), line::line(of, Op::Write)) {
         (Ok(read), Ok(write)) => Ok([read, write]),
         (Ok(read), Err(_)) if !of.largest.iter().any(|of| of.op == Op::Write) => Ok([read.clone(), read]),
@@ -93,7 +91,7 @@ fn lines(of: &Measurement) -> Result<[Line; 2], Refused> {
 }
 
 /// The kinds that are tried, the simpler ones first.
-fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Refused> {
+fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, MeasurementRefused> {
     let lines = lines(of)?;
     let [read, write] = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
     let slow = episodes::slow(&read, &write);
@@ -112,7 +110,7 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Refused>
     Ok(kinds)
 }
 
-fn notes(of: &Measurement, lines: &[Line; 2]) -> Vec<String> {
+fn notes(of: &Measurement, lines: &[SizeLine; 2]) -> Vec<String> {
     let mut notes = Vec::new();
     if of.rounds.len() < ROUNDS {
         notes.push(format!("{} rounds: a 95 % sentence needs 19", of.rounds.len()));

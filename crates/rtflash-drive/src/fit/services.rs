@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use rtflash_host::Op;
-use rtflash_host::run::{AfterIdle, Attach, BLOCK, HostDevice, Measured, MeasuredCost, SizeServices};
+use rtflash_host::run::{AfterIdle, Attach, BLOCK, HostDevice, MeasuredCost, MeasuredDrive, SizeServices};
 use rtflash_model::Span;
 
 use super::batches::Batches;
-use super::line::{Line, lone};
+use super::line::{SizeLine, lone};
 use super::{MIN_COMMANDS, span};
 use crate::sample::Measurement;
 use crate::statistics::median;
@@ -23,7 +23,7 @@ const IDLE_SHARE: u64 = 20;
 
 /// What a drive that had nothing to do costs more, by the sizes that were measured both ways: the
 /// median of the differences of medians.
-pub(super) fn idle(of: &Measurement, lines: &[Line; 2]) -> Option<AfterIdle> {
+pub(super) fn idle(of: &Measurement, lines: &[SizeLine; 2]) -> Option<AfterIdle> {
     let mut extras = Vec::new();
     for (op, line) in [Op::Read, Op::Write].into_iter().zip(lines) {
         for size in &line.sizes {
@@ -47,7 +47,7 @@ pub(super) fn idle(of: &Measurement, lines: &[Line; 2]) -> Option<AfterIdle> {
 /// A device of measured services; `None` where there are none.
 pub(super) fn measured(
     of: &Measurement,
-    lines: &[Line; 2],
+    lines: &[SizeLine; 2],
     idle: Option<AfterIdle>,
     batches: Batches,
 ) -> Option<HostDevice> {
@@ -62,7 +62,7 @@ pub(super) fn measured(
     let each = Span::from_ns(batches.each.min(shortest)).unwrap_or(Span::ZERO);
     let depth = of.most_in_flight;
     let together = batches.together;
-    Some(HostDevice::Measured(Box::new(Measured {
+    Some(HostDevice::Measured(Box::new(MeasuredDrive {
         attach: Attach::Unstated,
         depth,
         together,
@@ -73,7 +73,7 @@ pub(super) fn measured(
     })))
 }
 
-fn services(of: &Measurement, op: Op, line: &Line, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
+fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
     let mut by_size: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for done in lone(of, op).filter(|done| line.sizes.iter().any(|of| of.size == done.size)) {
         let rested = idle.filter(|idle| done.idle >= idle.after.as_ns()).map_or(0, |idle| idle.extra.as_ns());

@@ -5,7 +5,7 @@ use rtflash_host::Op;
 use super::Seconds;
 use crate::command::Done;
 use crate::pair::Seen;
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 
 /// The unit of its latencies, in ns.
 pub const RESOLUTION: u64 = 10_000;
@@ -15,20 +15,20 @@ const SLOW: u64 = 1_000_000;
 
 /// Where a line has its fields, counted from its end: names of processes have blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
+pub struct SnoopColumns {
     op: usize,
     sector: usize,
     bytes: usize,
     latency: usize,
 }
 
-impl Columns {
+impl SnoopColumns {
     /// The heading's columns; `None` for another line.
-    pub fn of(heading: &str) -> Option<Columns> {
+    pub fn of(heading: &str) -> Option<SnoopColumns> {
         let names: Vec<&str> = heading.split_ascii_whitespace().rev().collect();
         let at = |wanted: &str| names.iter().position(|name| *name == wanted);
         at("TIME(s)")?;
-        Some(Columns { op: at("T")?, sector: at("SECTOR")?, bytes: at("BYTES")?, latency: at("LAT(ms)")? })
+        Some(SnoopColumns { op: at("T")?, sector: at("SECTOR")?, bytes: at("BYTES")?, latency: at("LAT(ms)")? })
     }
 
     /// A command; `None` for one that moves no data.
@@ -81,9 +81,9 @@ impl Snooped {
     }
 
     /// The end of the file.
-    pub fn finish(&self) -> Result<Seen, Refused> {
+    pub fn finish(&self) -> Result<Seen, MeasurementRefused> {
         if self.sum.checked_div(self.seen.paired).is_some_and(|mean| mean < SLOW) {
-            return Err(Refused::because(
+            return Err(MeasurementRefused::because(
                 "biosnoop writes latencies to 10 µs, which is too coarse for a drive below 1 ms: record with ftrace \
                  (`trace-cmd record -e block_rq_issue -e block_rq_complete`)",
             ));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rtflash_host::Op;
 use serde::Deserialize;
 
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 
 /// A run of fio.
 #[derive(Debug, Clone, Deserialize)]
@@ -46,7 +46,7 @@ struct Histogram {
 
 /// What is known of a job of fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FioJob {
+pub struct LoggedJob {
     /// Its name.
     pub name: String,
     /// The prefix of its latency log (`write_lat_log`).
@@ -77,21 +77,21 @@ impl FioRun {
     ///
     /// # Errors
     /// Where it is no JSON of fio, or of a fio before 3.0.
-    pub fn read(text: &str) -> Result<FioRun, Refused> {
+    pub fn read(text: &str) -> Result<FioRun, MeasurementRefused> {
         let begin = text.find('{').unwrap_or(0);
         let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<FioRun>();
         let run = match values.next() {
             Some(Ok(run)) => run,
             Some(Err(error)) => {
-                return Err(Refused::because(format!(
+                return Err(MeasurementRefused::because(format!(
                     "the file is no answer of fio in JSON ({error}): run fio with --output-format=json+"
                 )));
             }
-            None => return Err(Refused::because("the file is empty: run fio with --output-format=json+")),
+            None => return Err(MeasurementRefused::because("the file is empty: run fio with --output-format=json+")),
         };
         let major = run.version.strip_prefix("fio-").and_then(|version| version.split('.').next()?.parse::<u32>().ok());
         if major.is_none_or(|major| major < 3) {
-            return Err(Refused::because(format!(
+            return Err(MeasurementRefused::because(format!(
                 "{} logs units that differ from file to file: measure with fio 3.28 or later",
                 run.version
             )));
@@ -103,21 +103,21 @@ impl FioRun {
     ///
     /// # Errors
     /// Where one is buffered.
-    pub fn jobs(&self) -> Result<Vec<FioJob>, Refused> {
+    pub fn jobs(&self) -> Result<Vec<LoggedJob>, MeasurementRefused> {
         self.jobs.iter().map(|job| self.job(job)).collect()
     }
 
-    fn job(&self, job: &JobEntry) -> Result<FioJob, Refused> {
+    fn job(&self, job: &JobEntry) -> Result<LoggedJob, MeasurementRefused> {
         let option = |name: &str| job.options.get(name).or_else(|| self.global.get(name)).map(String::as_str);
         // An option without a value is 1; `buffered` is the opposite of `direct`.
         let is_on = |name: &str| option(name).is_some_and(|value| value.is_empty() || value == "1");
         if !is_on("direct") && option("buffered") != Some("0") {
-            return Err(Refused::because(format!(
+            return Err(MeasurementRefused::because(format!(
                 "job `{}` is buffered, so its log times the page cache: measure with direct=1",
                 job.jobname
             )));
         }
-        Ok(FioJob {
+        Ok(LoggedJob {
             name: job.jobname.clone(),
             log: option("write_lat_log").map(str::to_owned),
             has_offset: is_on("log_offset"),
@@ -130,7 +130,7 @@ impl FioRun {
     ///
     /// # Errors
     /// Where a bin is no number of ns.
-    pub fn bins(&self) -> Result<Vec<Bins>, Refused> {
+    pub fn bins(&self) -> Result<Vec<Bins>, MeasurementRefused> {
         let mut found = Vec::new();
         for job in &self.jobs {
             for (op, half) in [(Op::Read, &job.read), (Op::Write, &job.write)] {
@@ -142,7 +142,10 @@ impl FioRun {
                 let mut counts = Vec::new();
                 for (midpoint, &count) in &bins.bins {
                     let midpoint = midpoint.parse::<u64>().map_err(|_| {
-                        Refused::because(format!("job `{}` has a bin `{midpoint}`: run fio with json+", job.jobname))
+                        MeasurementRefused::because(format!(
+                            "job `{}` has a bin `{midpoint}`: run fio with json+",
+                            job.jobname
+                        ))
                     })?;
                     counts.push((midpoint, count));
                 }

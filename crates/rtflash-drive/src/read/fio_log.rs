@@ -5,10 +5,10 @@ use std::io::BufRead;
 
 use rtflash_host::Op;
 
-use super::fio_json::FioJob;
+use super::fio_json::LoggedJob;
 use super::lines::each_line;
 use crate::command::Done;
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 
 /// What is added to times in milliseconds, so that no I/O was issued before 0: an hour, in ns.
 const BEFORE: u64 = 3_600_000_000_000;
@@ -18,9 +18,9 @@ const BEFORE: u64 = 3_600_000_000_000;
 /// # Errors
 /// Where the log is windowed, has another number of columns than its JSON says, or its job had
 /// several I/Os outstanding.
-pub fn read_log(from: impl BufRead, job: &FioJob, mut each: impl FnMut(Done)) -> Result<u64, Refused> {
+pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done)) -> Result<u64, MeasurementRefused> {
     if job.depth > 1 {
-        return Err(Refused::because(format!(
+        return Err(MeasurementRefused::because(format!(
             "job `{}` has {} I/Os outstanding, whose log holds the wait: pass a trace of the same run with --trace",
             job.name, job.depth
         )));
@@ -33,7 +33,8 @@ pub fn read_log(from: impl BufRead, job: &FioJob, mut each: impl FnMut(Done)) ->
             return Ok(());
         }
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        let wrong = |what: &str| Refused::because(format!("line {number} of the log of job `{}` {what}", job.name));
+        let wrong =
+            |what: &str| MeasurementRefused::because(format!("line {number} of the log of job `{}` {what}", job.name));
         if fields.len() == 4 {
             return Err(wrong("has four columns, as fio before 3.28 writes them: measure with fio 3.28 or later"));
         }
@@ -68,7 +69,10 @@ pub fn read_log(from: impl BufRead, job: &FioJob, mut each: impl FnMut(Done)) ->
         Ok(())
     })?;
     if read == 0 {
-        return Err(Refused::because(format!("the log of job `{}` is empty: run it with write_lat_log=", job.name)));
+        return Err(MeasurementRefused::because(format!(
+            "the log of job `{}` is empty: run it with write_lat_log=",
+            job.name
+        )));
     }
     Ok(read)
 }
@@ -77,8 +81,8 @@ pub fn read_log(from: impl BufRead, job: &FioJob, mut each: impl FnMut(Done)) ->
 ///
 /// # Errors
 /// Where no job or several ones match.
-pub fn job_of<'a>(file: &str, jobs: &'a [FioJob]) -> Result<&'a FioJob, Refused> {
-    let with_log: Vec<&FioJob> = jobs.iter().filter(|job| job.log.is_some()).collect();
+pub fn job_of<'a>(file: &str, jobs: &'a [LoggedJob]) -> Result<&'a LoggedJob, MeasurementRefused> {
+    let with_log: Vec<&LoggedJob> = jobs.iter().filter(|job| job.log.is_some()).collect();
     if let [only] = with_log[..] {
         return Ok(only);
     }
@@ -88,7 +92,7 @@ pub fn job_of<'a>(file: &str, jobs: &'a [FioJob]) -> Result<&'a FioJob, Refused>
     let mut named = with_log.into_iter().filter(|job| job.log.as_deref().map(base).as_deref() == Some(stem));
     match (named.next(), named.next()) {
         (Some(job), None) => Ok(job),
-        _ => Err(Refused::because(format!(
+        _ => Err(MeasurementRefused::because(format!(
             "no single job of the JSON has the log `{file}`: give each job a write_lat_log= of its own"
         ))),
     }

@@ -2,13 +2,16 @@
 
 use std::io::{BufRead, Read};
 
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 
 /// Bytes of a line, at most. A longer one is passed over.
 const MAX_LINE: u64 = 1 << 16;
 
 /// Gives each line, without its end, to `each`.
-pub fn each_line(mut from: impl BufRead, mut each: impl FnMut(&str) -> Result<(), Refused>) -> Result<(), Refused> {
+pub fn each_line(
+    mut from: impl BufRead,
+    mut each: impl FnMut(&str) -> Result<(), MeasurementRefused>,
+) -> Result<(), MeasurementRefused> {
     let (mut bytes, mut goes_on) = (Vec::new(), false);
     loop {
         bytes.clear();

@@ -13,7 +13,7 @@ use rtflash_host::Op;
 
 use crate::command::Done;
 use crate::pair::{Pairing, Seen};
-use crate::refused::Refused;
+use crate::refused::MeasurementRefused;
 use lines::each_line;
 
 /// The form of a trace.
@@ -24,19 +24,19 @@ enum Form {
     /// What blkparse prints.
     Blkparse,
     /// What biosnoop prints.
-    Biosnoop(biosnoop::Columns),
+    Biosnoop(biosnoop::SnoopColumns),
 }
 
 impl Form {
     /// The form of the first line that is of one; `None` for a comment.
-    fn of(line: &str) -> Result<Option<Form>, Refused> {
+    fn of(line: &str) -> Result<Option<Form>, MeasurementRefused> {
         if line.starts_with('#') || line.trim().is_empty() || line.starts_with("cpus=") {
             return Ok(None);
         }
         if line.contains("block_rq_") {
             return Ok(Some(Form::Ftrace));
         }
-        if let Some(columns) = biosnoop::Columns::of(line) {
+        if let Some(columns) = biosnoop::SnoopColumns::of(line) {
             return Ok(Some(Form::Biosnoop(columns)));
         }
         if blkparse::is_event(line) {
@@ -72,7 +72,7 @@ pub fn read_trace(
     from: impl BufRead,
     device: Option<(u32, u32)>,
     mut each: impl FnMut(Done),
-) -> Result<TraceRead, Refused> {
+) -> Result<TraceRead, MeasurementRefused> {
     let (mut form, mut pairing, mut refused, mut head) = (None, Pairing::new(device), 0, 0);
     let (mut resolution, mut snooped) = (u64::MAX, biosnoop::Snooped::default());
     each_line(from, |line| {
@@ -97,14 +97,14 @@ pub fn read_trace(
             }
         };
         match parsed {
-            Line::Event(timed) => {
+            ReadEvent::Event(timed) => {
                 resolution = resolution.min(timed.resolution);
                 if let Some(done) = pairing.event(timed.event)? {
                     each(done);
                 }
             }
-            Line::Other => {}
-            Line::Wrong => refused += 1,
+            ReadEvent::Other => {}
+            ReadEvent::Wrong => refused += 1,
         }
         Ok(())
     })?;
@@ -114,7 +114,7 @@ pub fn read_trace(
         Some(_) => pairing.finish()?,
     };
     if seen.paired == 0 {
-        return Err(Refused::because(
+        return Err(MeasurementRefused::because(
             "the trace holds no command with both ends: record `block_rq_issue` and `block_rq_complete` (blktrace: D \
              and C)",
         ));
@@ -123,8 +123,8 @@ pub fn read_trace(
     Ok(TraceRead { seen, resolution, refused })
 }
 
-fn unknown() -> Refused {
-    Refused::because(
+fn unknown() -> MeasurementRefused {
+    MeasurementRefused::because(
         "the file is no trace of block commands: pass the text of ftrace, `trace-cmd report`, `perf script`, blkparse or \
          biosnoop",
     )
@@ -137,7 +137,7 @@ struct TimedEvent {
 }
 
 /// What a line of a trace is.
-enum Line {
+enum ReadEvent {
     Event(TimedEvent),
     Other,
     Wrong,

@@ -1,7 +1,8 @@
 //! Devices whose constants are known, fitted again.
 
 use rtflash_drive::claims::Fitted;
-use rtflash_drive::fit::{Fit, fit, written};
+use rtflash_drive::fit::{Fit, fit};
+use rtflash_drive::written;
 use rtflash_host::run::{Emmc, HostDevice, Slow, read_setup};
 use rtflash_model::random::Stream;
 use rtflash_model::{Span, format_ns};

@@ -3,29 +3,29 @@
 
 use std::fs;
 
-use rtflash_drive::read::fio_json::{FioJob, FioRun};
+use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
 use rtflash_drive::read::fio_log::{job_of, read_log};
 use rtflash_drive::read::{TraceRead, read_trace};
-use rtflash_drive::{Done, Refused};
+use rtflash_drive::{Done, MeasurementRefused};
 use rtflash_host::Op;
 
 fn excerpt(name: &str) -> String {
     fs::read_to_string(format!("{}/tests/measured/{name}", env!("CARGO_MANIFEST_DIR"))).expect("an excerpt")
 }
 
-fn trace(text: &str) -> Result<(TraceRead, Vec<Done>), Refused> {
+fn trace(text: &str) -> Result<(TraceRead, Vec<Done>), MeasurementRefused> {
     let mut all = Vec::new();
     let read = read_trace(text.as_bytes(), None, |done| all.push(done))?;
     Ok((read, all))
 }
 
-fn log(text: &str, job: &FioJob) -> Result<Vec<Done>, Refused> {
+fn log(text: &str, job: &LoggedJob) -> Result<Vec<Done>, MeasurementRefused> {
     let mut all = Vec::new();
     read_log(text.as_bytes(), job, |done| all.push(done))?;
     Ok(all)
 }
 
-fn refusal<T: std::fmt::Debug>(of: Result<T, Refused>) -> String {
+fn refusal<T: std::fmt::Debug>(of: Result<T, MeasurementRefused>) -> String {
     of.expect_err("a refusal").0
 }
 
@@ -125,9 +125,9 @@ fn fio_s_log_is_read_by_its_json() {
     assert_eq!((bins[0].op, bins[0].count()), (Op::Read, 30_001));
     assert_eq!(bins[0].percentile(5_000), Some(70_144));
     // A JSON that says something else is not that of this log.
-    let other = FioJob { has_offset: false, ..jobs[0].clone() };
+    let other = LoggedJob { has_offset: false, ..jobs[0].clone() };
     assert!(refusal(log(&text, &other)).contains("6 columns, and its JSON says 5"));
-    let deep = FioJob { depth: 32, ..jobs[0].clone() };
+    let deep = LoggedJob { depth: 32, ..jobs[0].clone() };
     assert!(refusal(log(&text, &deep)).contains("--trace"));
 }
 
@@ -144,7 +144,7 @@ fn the_two_cases_are_refused() {
 
 #[test]
 fn issue_times_of_fio_3_38_are_exact() {
-    let job = FioJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1 };
+    let job = LoggedJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1 };
     let all =
         log("1, 250000, 0, 4096, 8192, 0x0000, 1000000\n2, 300000, 1, 4096, 0, 0, 1500000\n", &job).expect("a log");
     assert_eq!((all[0].issued, all[0].ended, all[1].idle), (1_000_000, 1_250_000, 250_000));

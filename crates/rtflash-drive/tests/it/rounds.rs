@@ -2,7 +2,7 @@
 //! commands depend on each other.
 
 use rtflash_drive::claims::round_percentiles;
-use rtflash_drive::{Done, ROUNDS, Sample};
+use rtflash_drive::{Done, DriveSample, ROUNDS};
 use rtflash_host::Op;
 use rtflash_model::random::Stream;
 
@@ -18,7 +18,7 @@ fn round(stream: &mut Stream, spread: u64) -> Vec<u64> {
 }
 
 fn p99(rounds: &[Vec<u64>]) -> Vec<u64> {
-    let mut sample = Sample::default();
+    let mut sample = DriveSample::default();
     for round in rounds {
         let mut at = 0;
         for &service in round {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use rtflash_drive::read::read_trace;
-use rtflash_drive::{Measurement, Sample};
+use rtflash_drive::{DriveSample, Measurement};
 use rtflash_host::Op;
 use rtflash_host::run::{RunEvent, Scenario, Watch, read_scenario, run_watched};
 use rtflash_model::Instant;
@@ -52,7 +52,7 @@ pub fn scenario(device: &str, duration: &str) -> Scenario {
 pub fn measured(scenario: &Scenario, seed: u64) -> Measurement {
     let mut trace = Ftrace::default();
     run_watched(scenario, seed, &mut trace).expect("a run");
-    let mut sample = Sample::default();
+    let mut sample = DriveSample::default();
     let read = read_trace(trace.0.as_bytes(), None, |done| sample.push(done)).expect("a trace");
     sample.end_of_file(Some(&read.seen), None);
     sample.measurement()

@@ -25,8 +25,8 @@ pub struct ReplayedCommand {
     pub is_first: bool,
 }
 
-/// Runs commands on a device, each issued in order, `gap` after its `after`-th end, as soon as there
-/// is room: the time from issue to end of each.
+/// Runs commands on a device, each issued in order, `gap` after its `after`-th end, as soon as
+/// there is room: the time from issue to end of each.
 pub fn replay(device: &HostDevice, commands: &[ReplayedCommand], seed: u64) -> Vec<Span> {
     let options = device.options(Instant::END, seed);
     let host = Host::default();

@@ -14,7 +14,7 @@ pub const BLOCK: usize = 50;
 
 /// A device that takes as long as a drive was measured to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredDrive {
     /// The driver in front of it.
     pub attach: Attach,
     /// Commands that are out of the scheduler at most; above zero.
@@ -118,7 +118,7 @@ impl MeasuredCost {
     }
 }
 
-impl Measured {
+impl MeasuredDrive {
     fn cost(&self, command: &Command) -> &MeasuredCost {
         if command.op == Op::Read { &self.read } else { &self.write }
     }
@@ -159,10 +159,10 @@ struct Draw {
     end: usize,
 }
 
-/// A [`Measured`] device at run time.
+/// A [`MeasuredDrive`] device at run time.
 #[derive(Debug)]
 pub(super) struct RunningMeasured<'a> {
-    of: &'a Measured,
+    of: &'a MeasuredDrive,
     seed: u64,
     draws: [Vec<Draw>; 2],
     /// What it has, the first `running` of them under way until `ends`.
@@ -175,7 +175,7 @@ pub(super) struct RunningMeasured<'a> {
 
 impl<'a> RunningMeasured<'a> {
     /// With nothing in it.
-    pub(super) fn new(of: &'a Measured, seed: u64) -> RunningMeasured<'a> {
+    pub(super) fn new(of: &'a MeasuredDrive, seed: u64) -> RunningMeasured<'a> {
         let draws = [&of.read, &of.write].map(|cost| vec![Draw::default(); cost.services.len()]);
         RunningMeasured { of, seed, draws, commands: VecDeque::new(), running: 0, ends: None, free: Instant::START }
     }

@@ -15,7 +15,7 @@ use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
 pub use emmc::{Attach, Emmc, EmmcCost};
-pub use measured::{AfterIdle, BLOCK, Measured, MeasuredCost, SizeServices};
+pub use measured::{AfterIdle, BLOCK, MeasuredCost, MeasuredDrive, SizeServices};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
@@ -90,7 +90,7 @@ pub enum HostDevice {
     /// One command at a time.
     Emmc(Emmc),
     /// As long as a drive was measured to take.
-    Measured(Box<Measured>),
+    Measured(Box<MeasuredDrive>),
     /// Submission queues, a controller, a write buffer, flash.
     Nvme(Box<Nvme>),
     /// A task set and its allocation, by certificates.

@@ -2,17 +2,14 @@
 
 use rtflash_model::reading::{JsonKind, Place, Reader};
 
+use super::attach::attach;
 use super::clusters::clusters;
 use super::measured::measured;
 use super::nvme::nvme;
 use super::outside::{Outside, held};
 use super::slow::slow;
-use crate::file::{ObjectField, above_zero, time_above_zero};
-use crate::run::device::{Attach, Emmc, EmmcCost, HostDevice};
-
-/// How a device is attached.
-const ATTACH: [(&str, Attach); 4] =
-    [("usb", Attach::Budget), ("scsi", Attach::Budget), ("ufs", Attach::Budget), ("tags", Attach::Tags)];
+use crate::file::{ObjectField, time_above_zero};
+use crate::run::device::{Emmc, EmmcCost, HostDevice};
 
 /// A device.
 pub(super) fn device<'t>(
@@ -46,16 +43,6 @@ fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let write = fields.required(raw, "write", COST, cost);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
     Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, slow }))
-}
-
-/// How a device is attached, and commands that are out of the scheduler at most.
-pub(super) fn attach<const N: usize>(fields: &mut ObjectField<'_, '_, '_, N>) -> (Attach, u32) {
-    let attach = fields.or("attach", Attach::default(), |reader, raw, place| {
-        reader.choice(raw, place, "attachment", &ATTACH.map(|(name, _)| name)).map(|at| ATTACH[at].1)
-    });
-    let depth = fields.or("depth", 1, above_zero);
-    // A command without a tag is out of the scheduler, too.
-    (attach, if attach == Attach::Tags { depth.saturating_add(1) } else { depth })
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {

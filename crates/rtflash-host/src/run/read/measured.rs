@@ -3,9 +3,9 @@
 use rtflash_model::Span;
 use rtflash_model::reading::{Place, Reader};
 
-use super::device::attach;
+use super::attach::attach;
 use crate::file::{ObjectField, above_zero, bytes_above_zero, time_above_zero};
-use crate::run::device::{AfterIdle, HostDevice, Measured, MeasuredCost, SizeServices};
+use crate::run::device::{AfterIdle, HostDevice, MeasuredCost, MeasuredDrive, SizeServices};
 
 /// The longest service, in ns: an hour.
 const LONGEST: u64 = 3_600_000_000_000;
@@ -26,7 +26,7 @@ pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<
     const COST: &str = "what it costs: an object with `first`, `next`, `per_kib` and `services`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
-    let device = Measured { attach, depth, together, each, idle, read: read?, write: write? };
+    let device = MeasuredDrive { attach, depth, together, each, idle, read: read?, write: write? };
     let services = [&device.read, &device.write].into_iter().flat_map(|cost| &cost.services);
     let shortest = services.flat_map(|of| of.ns().iter().copied()).min().unwrap_or(0);
     if device.each.as_ns() > shortest {

@@ -1,5 +1,6 @@
 //! Scenarios in JSON.
 
+mod attach;
 mod clusters;
 mod device;
 mod job;

@@ -1,11 +1,11 @@
 //! A fitted device as a file: what `host run`, `bound` and `tune` read, with what it was made of.
 
-use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, Measured, MeasuredCost, Slow};
+use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Slow};
 use rtflash_model::format_ns;
 use serde_json::{Map, Value, json};
 
-use super::Fit;
 use crate::claims::Fitted;
+use crate::fit::Fit;
 use crate::numbers::bytes;
 
 /// The file of a fitted device.
@@ -57,7 +57,7 @@ fn of_slow(slow: &Slow) -> Value {
     json!({ "every": between(slow.every), "for": between(slow.length), "extra": time(slow.extra) })
 }
 
-fn of_measured(measured: &Measured) -> Map<String, Value> {
+fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {
     let cost = |cost: &MeasuredCost| {
         let services = cost.services.iter().map(|of| json!({ "size": bytes(of.size()), "ns": of.ns() }));
         let mut of = line(cost.first, cost.next, cost.per_kib);
