@@ -123,6 +123,7 @@ pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
     let longest = rest.map(|job| request(job.size)).fold(0, u64::max);
     let useful = match &scenario.device {
+        HostDevice::Measured(measured) => measured.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
         HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
         HostDevice::Nvme(_) | HostDevice::Clusters(_) => u32::MAX,
     };

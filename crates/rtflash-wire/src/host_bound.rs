@@ -16,6 +16,9 @@ pub struct BoundAnswer<'a> {
     pub jobs: Vec<JobBound<'a>>,
     /// What the bounds rest on, a clause each: first the name by which docs/host.md calls it.
     pub rests_on: Vec<String>,
+    /// What is claimed of a device that was fitted to measurements, a sentence each; null for other
+    /// devices.
+    pub measured: Option<Vec<String>>,
 }
 
 /// A real-time job in a [`BoundAnswer`].
@@ -63,6 +66,6 @@ impl<'a> BoundAnswer<'a> {
             }
         };
         let scheduler = scenario.scheduler.name().into();
-        BoundAnswer { scheduler, jobs: bounds.iter().map(job).collect(), rests_on: rests_on(scenario) }
+        BoundAnswer { scheduler, jobs: bounds.iter().map(job).collect(), rests_on: rests_on(scenario), measured: None }
     }
 }

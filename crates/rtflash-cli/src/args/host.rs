@@ -9,6 +9,7 @@ use rtflash_host::tune::{Millionths, Objective};
 use rtflash_model::Span;
 
 use super::FormatArg;
+use super::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs};
 
 /// What to do with a host.
 #[derive(Debug, Args)]
@@ -40,6 +41,16 @@ pub enum HostCommand {
     /// that make a host use them
     #[command(after_help = "Example:\n  rtflash host tune scenarios/large-reads.json --objective latency-share=50%")]
     Tune(HostTuneArgs),
+    /// Print a job file of fio that measures a drive, in rounds: what `host fit` reads. It
+    /// OVERWRITES the drive
+    #[command(after_help = "Example:\n  rtflash host protocol --filename /dev/mmcblk0 > measure.fio")]
+    Protocol(HostProtocolArgs),
+    /// Fit a device to measurements of a drive, with its error on rounds held out
+    #[command(after_help = "Example:\n  rtflash host fit --trace trace.txt --out drive.json")]
+    Fit(HostFitArgs),
+    /// Check whether a drive still does what it did when it was fitted
+    #[command(after_help = "Example:\n  rtflash host check drive.json --trace new.txt")]
+    Check(HostCheckArgs),
 }
 
 /// Options of `host tune`.

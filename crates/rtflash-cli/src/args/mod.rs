@@ -2,6 +2,7 @@
 
 #[cfg(feature = "exchange")]
 mod admit;
+pub mod drive;
 mod execution;
 mod experiment;
 #[cfg(feature = "exchange")]

@@ -10,6 +10,7 @@ use rtflash_model::Diagnostics;
 use rtflash_wire::Answer;
 
 use super::host_bound;
+use super::host_drive;
 use super::host_figures::{self, Ran};
 use super::host_input::{Input, NamedText};
 use super::host_tune;
@@ -29,6 +30,9 @@ pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
         HostCommand::Run(args) => simulate(args),
         HostCommand::Bound(args) => host_bound::run(args),
         HostCommand::Tune(args) => host_tune::run(args),
+        HostCommand::Protocol(args) => host_drive::protocol(args),
+        HostCommand::Fit(args) => host_drive::fit(args),
+        HostCommand::Check(args) => host_drive::check(args),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_analysis::Work;
 use rtflash_analysis::verdict::completed;
+use rtflash_drive::claims::Fitted;
 use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
 use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 use rtflash_verify::verify_certified;
@@ -122,6 +123,18 @@ impl Input {
             }
         };
         Ok(Input { file, setup, folder })
+    }
+
+    /// What its device was fitted to, if it was.
+    pub fn fitted(&self) -> Option<Fitted> {
+        if let Some(setup) = &self.setup {
+            return Fitted::in_text(&setup.text);
+        }
+        let scenario: serde_json::Value = serde_json::from_str(&self.file.text).ok()?;
+        match scenario.get("device")?.as_str() {
+            Some(name) => Fitted::in_text(&HostFiles(self.folder.as_deref()).file(name).ok()?),
+            None => Fitted::in_text(&self.file.text),
+        }
     }
 
     /// The scenario, with its own scheduler or the one of this name.

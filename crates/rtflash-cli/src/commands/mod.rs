@@ -24,6 +24,7 @@ mod found;
 pub mod generate;
 pub mod host;
 pub mod host_bound;
+mod host_drive;
 mod host_figures;
 pub mod host_input;
 pub mod host_tune;

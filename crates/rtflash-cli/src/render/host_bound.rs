@@ -1,5 +1,6 @@
 //! The answer of `host bound` for a person.
 
+use rtflash_drive::three_digits;
 use rtflash_wire::BoundAnswer;
 
 use super::numbers::{bound, plain};
@@ -11,12 +12,14 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
         return format!("{}\nno job is real-time\n", answer.scheduler);
     }
     let headings = ["job", ">at most", "rule", ">inside", ">ahead", ">own"];
-    let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), bound);
+    // Measurements carry three digits.
+    let digits = if answer.measured.is_some() { three_digits } else { bound };
+    let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), digits);
     let rows = answer.jobs.iter().map(|job| {
         let terms = job.terms.as_ref();
         vec![
             plain(&job.name),
-            job.bound_ns.map_or_else(|| "none".to_owned(), bound),
+            job.bound_ns.map_or_else(|| "none".to_owned(), digits),
             job.rule.to_string(),
             time(terms.map(|terms| terms.inside_ns)),
             time(terms.map(|terms| terms.ahead_ns)),
@@ -28,7 +31,8 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
     let mut text = format!("{}\n{table}{}", answer.scheduler, whys.collect::<String>());
     if answer.jobs.iter().any(|job| job.bound_ns.is_some()) {
         text += "the bounds rest on:\n";
-        answer.rests_on.iter().for_each(|clause| text += &format!("  {clause}\n"));
+        let all = answer.rests_on.iter().chain(answer.measured.iter().flatten());
+        all.for_each(|clause| text += &format!("  {clause}\n"));
     }
     text
 }

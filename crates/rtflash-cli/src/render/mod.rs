@@ -14,6 +14,7 @@ pub mod explain_certified;
 pub mod explain_text;
 pub mod host;
 pub mod host_bound;
+pub mod host_fit;
 pub mod host_tune;
 pub mod kind;
 #[cfg(feature = "exchange")]

@@ -45,7 +45,7 @@ impl Rule {
     /// By which rule a scenario's bounds are found.
     pub fn of(scenario: &Scenario) -> Rule {
         match &scenario.device {
-            HostDevice::Emmc(_) => Rule::H1,
+            HostDevice::Emmc(_) | HostDevice::Measured(_) => Rule::H1,
             HostDevice::Nvme(_) => Rule::H2,
             HostDevice::Clusters(_) => Rule::H3,
         }
@@ -84,6 +84,11 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
             };
             rests_on.push(format!("attach: commands out of the scheduler at once: {} at most, {how}", emmc.depth));
             rests_on.push("costs: no command takes longer than the device states".to_owned());
+        }
+        HostDevice::Measured(measured) => {
+            let depth = measured.depth;
+            rests_on.push(format!("attach: commands out of the scheduler at once: {depth} at most"));
+            rests_on.push("costs: no command takes longer than the longest that was measured".to_owned());
         }
         HostDevice::Clusters(_) => {}
     }
@@ -272,6 +277,11 @@ fn one(
     }
     match &scenario.device {
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
+        HostDevice::Measured(measured) => {
+            let max = view::max_inside(scenario, measured.depth);
+            ahead.equal = ahead.equal.saturating_add(u128::from(measured.behind(max.all).as_ns()));
+            added_up(scenario, max, loops, &ahead, work)
+        }
         HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),
         HostDevice::Clusters(_) => Err(NoWindow::Unlimited),
     }

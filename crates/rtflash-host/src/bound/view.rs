@@ -99,7 +99,7 @@ pub(super) struct Loops {
 fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
     match &scenario.device {
         HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), 1, true),
-        HostDevice::Emmc(_) | HostDevice::Clusters(_) => Span::ZERO,
+        HostDevice::Emmc(_) | HostDevice::Measured(_) | HostDevice::Clusters(_) => Span::ZERO,
     }
 }
 

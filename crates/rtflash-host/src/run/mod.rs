@@ -11,6 +11,7 @@ mod lengths;
 mod merge;
 mod read;
 mod releases;
+mod replay;
 mod report;
 mod scenario;
 mod trace;
@@ -18,8 +19,8 @@ mod watch;
 
 pub use crate::host::{Host, Kernel};
 pub use device::{
-    Attach, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost, HostDevice, Nvme, NvmeError,
-    Slow,
+    AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,
+    HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow,
 };
 pub use engine::{HostRunError, run, run_by, run_watched};
 pub use fio::{is_fio, read_fio};
@@ -28,6 +29,7 @@ pub use job::{Job, JobPattern, JobReleases};
 pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
 pub use releases::{WriteBack, paced};
+pub use replay::{ReplayedCommand, replay};
 pub use report::{JobReport, Latencies};
 pub use scenario::{HostSetup, Scenario, cut};
 pub use trace::QueueTrace;

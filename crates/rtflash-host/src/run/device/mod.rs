@@ -3,6 +3,7 @@
 mod clusters;
 mod emmc;
 mod flash;
+mod measured;
 mod nvme;
 mod slow;
 
@@ -14,6 +15,7 @@ use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
 pub use emmc::{Attach, Emmc, EmmcCost};
+pub use measured::{AfterIdle, BLOCK, MeasuredCost, MeasuredDrive, SizeServices};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 
@@ -87,6 +89,8 @@ pub(super) trait Target: fmt::Debug {
 pub enum HostDevice {
     /// One command at a time.
     Emmc(Emmc),
+    /// As long as a drive was measured to take.
+    Measured(Box<MeasuredDrive>),
     /// Submission queues, a controller, a write buffer, flash.
     Nvme(Box<Nvme>),
     /// A task set and its allocation, by certificates.
@@ -107,6 +111,20 @@ impl HostDevice {
                 });
                 services.fold(Span::ZERO, Span::saturating_add)
             }
+            // Commands that a drive takes together end with its longest one.
+            HostDevice::Measured(measured) if measured.together > 1 => {
+                let services =
+                    commands.map(|command| measured.shortest(&command, true).min(measured.shortest(&command, false)));
+                services.max().unwrap_or(Span::ZERO)
+            }
+            HostDevice::Measured(measured) => {
+                let services = commands.enumerate().map(|(number, command)| match number {
+                    0 => measured.shortest(&command, true),
+                    _ if merged => measured.shortest(&command, true).min(measured.shortest(&command, false)),
+                    _ => measured.shortest(&command, false),
+                });
+                services.fold(Span::ZERO, Span::saturating_add)
+            }
             HostDevice::Nvme(nvme) => nvme.shortest(commands, inside),
             HostDevice::Clusters(_) => Span::ZERO,
         }
@@ -116,6 +134,7 @@ impl HostDevice {
     pub(super) fn asks_at_ends(&self) -> bool {
         match self {
             HostDevice::Emmc(emmc) => emmc.attach.asks_at_ends(),
+            HostDevice::Measured(measured) => measured.attach.asks_at_ends(),
             HostDevice::Nvme(_) | HostDevice::Clusters(_) => true,
         }
     }
@@ -124,6 +143,7 @@ impl HostDevice {
     pub(crate) fn longest(&self, command: &Command, first: bool) -> Span {
         match self {
             HostDevice::Emmc(emmc) => emmc.longest(command, first),
+            HostDevice::Measured(measured) => measured.longest(command, first),
             HostDevice::Nvme(_) | HostDevice::Clusters(_) => Span::LONGEST,
         }
     }
@@ -131,7 +151,7 @@ impl HostDevice {
     /// Whether a request may become part of another one in front of it.
     pub(super) fn merges(&self, queued: &Command, request: &Command) -> bool {
         match self {
-            HostDevice::Emmc(_) | HostDevice::Nvme(_) => true,
+            HostDevice::Emmc(_) | HostDevice::Measured(_) | HostDevice::Nvme(_) => true,
             HostDevice::Clusters(clusters) => clusters.merges(queued, request),
         }
     }
@@ -141,6 +161,7 @@ impl HostDevice {
         let mut scheduler = settings.scheduler();
         match self {
             HostDevice::Emmc(emmc) => scheduler.foretell(emmc.ends()),
+            HostDevice::Measured(measured) => scheduler.foretell(measured.ends()),
             HostDevice::Nvme(nvme) => {
                 if let Some(ends) = nvme.ends() {
                     scheduler.foretell(ends);
@@ -154,7 +175,7 @@ impl HostDevice {
     /// Bytes of a page of the flash in it.
     pub(super) fn page_size(&self) -> Option<u32> {
         match self {
-            HostDevice::Emmc(_) => None,
+            HostDevice::Emmc(_) | HostDevice::Measured(_) => None,
             HostDevice::Nvme(nvme) => Some(nvme.plan().device().page_size()),
             HostDevice::Clusters(clusters) => Some(clusters.plan().device().page_size()),
         }
@@ -164,7 +185,7 @@ impl HostDevice {
     pub(super) fn options(&self, duration: Instant, seed: u64) -> Options {
         let options = Options { duration, seed, ..Options::default() };
         match self {
-            HostDevice::Emmc(_) => options,
+            HostDevice::Emmc(_) | HostDevice::Measured(_) => options,
             HostDevice::Nvme(nvme) => {
                 Options { aging: nvme.aging, dispatch: Dispatch::Parallel, service: Service::Background, ..options }
             }
@@ -182,6 +203,7 @@ impl HostDevice {
     ) -> Box<dyn Target + 'a> {
         match self {
             HostDevice::Emmc(emmc) => Box::new(emmc::RunningEmmc::new(*emmc, options.seed)),
+            HostDevice::Measured(measured) => Box::new(measured::RunningMeasured::new(measured, options.seed)),
             HostDevice::Nvme(nvme) => Box::new(nvme::RunningNvme::new(nvme, host.cpus, options, watched)),
             HostDevice::Clusters(clusters) => {
                 Box::new(clusters::RunningClusters::new(clusters, jobs, options, watched))

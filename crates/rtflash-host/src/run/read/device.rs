@@ -1,17 +1,15 @@
 //! Devices in JSON.
 
-use rtflash_model::reading::{Place, Reader};
+use rtflash_model::reading::{JsonKind, Place, Reader};
 
+use super::attach::attach;
 use super::clusters::clusters;
+use super::measured::measured;
 use super::nvme::nvme;
-use super::outside::Outside;
+use super::outside::{Outside, held};
 use super::slow::slow;
-use crate::file::{ObjectField, above_zero, time_above_zero};
-use crate::run::device::{Attach, Emmc, EmmcCost, HostDevice};
-
-/// How a device is attached.
-const ATTACH: [(&str, Attach); 4] =
-    [("usb", Attach::Budget), ("scsi", Attach::Budget), ("ufs", Attach::Budget), ("tags", Attach::Tags)];
+use crate::file::{ObjectField, time_above_zero};
+use crate::run::device::{Emmc, EmmcCost, HostDevice};
 
 /// A device.
 pub(super) fn device<'t>(
@@ -20,24 +18,26 @@ pub(super) fn device<'t>(
     place: &Place<'_>,
     outside: &mut dyn Outside,
 ) -> Option<HostDevice> {
+    if JsonKind::of(raw) == JsonKind::Text {
+        // A file that `host fit` wrote, for one.
+        let read = |text: &str| super::read_setup(text, None).map(|setup| setup.device);
+        return held(reader, raw, place, outside, "a setup with `device`", read);
+    }
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
-    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme` or `clusters`, in a string")?;
-    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "clusters"])? {
+    let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme`, `measured` or `clusters`, in a string")?;
+    match reader.choice(kind, &place.key("kind"), "kind of device", &["emmc", "nvme", "measured", "clusters"])? {
         0 => emmc(reader, raw, place),
         1 => nvme(reader, raw, place),
+        2 => measured(reader, raw, place),
         _ => clusters(reader, raw, place, outside),
     }
 }
 
 fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let mut fields = ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow"])?;
-    let attach = fields.or("attach", Attach::default(), |reader, raw, place| {
-        reader.choice(raw, place, "attachment", &ATTACH.map(|(name, _)| name)).map(|at| ATTACH[at].1)
-    });
-    let depth = fields.or("depth", 1, above_zero);
-    // A command without a tag is out of the scheduler, too.
-    let depth = if attach == Attach::Tags { depth.saturating_add(1) } else { depth };
+    let mut fields =
+        ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow", "fitted"])?;
+    let (attach, depth) = attach(&mut fields);
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);

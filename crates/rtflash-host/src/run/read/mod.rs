@@ -1,8 +1,10 @@
 //! Scenarios in JSON.
 
+mod attach;
 mod clusters;
 mod device;
 mod job;
+mod measured;
 mod nvme;
 mod outside;
 mod slow;
@@ -20,10 +22,10 @@ use super::device::CertifiedClusters;
 use super::device::HostDevice;
 use super::job::{Job, JobReleases};
 use super::scenario::{HostSetup, Scenario, cut};
-use crate::Class;
 use crate::file::{ObjectField, above_zero, bytes_above_zero, scheduler, time_above_zero};
 use crate::host::{Host, Kernel};
 use crate::scheduler::{Scheduler, SchedulerSettings};
+use crate::{Class, Op};
 
 const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `duration`";
 
@@ -180,6 +182,9 @@ pub(super) struct Misfit {
 /// cannot end within it.
 pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &SchedulerSettings) -> Option<Misfit> {
     let misfit = |field, problem: String, expected: &str| Some(Misfit { field, problem, expected: expected.into() });
+    if matches!(device, HostDevice::Measured(_)) && !matches!(job.op, Op::Read | Op::Write) {
+        return misfit(Some("op"), format!("a {} was not measured", job.op.name()), "reads and writes");
+    }
     let commands = job.size.div_ceil(host.max_sectors);
     if commands > MAX_COMMANDS {
         let problem = format!("each I/O is cut into {commands} requests");

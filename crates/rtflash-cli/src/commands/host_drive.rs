@@ -1,0 +1,145 @@
+//! `rtflash host protocol`, `fit` and `check`: a drive of which there are measurements alone.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use rtflash_drive::claims::{Fitted, FittedSource};
+use rtflash_drive::fit;
+use rtflash_drive::monitor::{Watched, script};
+use rtflash_drive::protocol::Protocol;
+use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
+use rtflash_drive::read::fio_log::job_of;
+use rtflash_drive::{DriveSample, Measurement, MeasurementRefused, add_log, add_trace};
+use rtflash_host::run::Job;
+
+use super::host_input::{Input, NamedText};
+use crate::answer::{SetAnswer, Unanswered, print};
+use crate::args::HostInputArgs;
+use crate::args::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs, MeasurementArgs};
+use crate::progress::Bar;
+use crate::render::host_fit;
+use crate::source::InputSource;
+use crate::status::Status;
+use crate::{CommandFailure, whole};
+
+/// Prints the protocol.
+pub fn protocol(args: &HostProtocolArgs) -> Result<Status, CommandFailure> {
+    print(job_file(args))
+}
+
+fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
+    let input = args.scenario.as_ref().map(|file| Input::read(&HostInputArgs { file: file.clone(), device: None }));
+    let scenario = input.transpose()?.map(|input| input.scenario(None)).transpose()?;
+    let jobs = scenario.iter().flat_map(|scenario| scenario.jobs.iter().filter(|job| Job::is_real_time(job)));
+    let filename = args.filename.display().to_string();
+    let protocol =
+        Protocol { filename: &filename, size: args.size, guess: args.guess, tail: args.tail, jobs: jobs.collect() };
+    let total = protocol.total_seconds();
+    let complaint = crate::output::warning(&format!(
+        "fio will overwrite the first {} of {filename}; it takes {} min",
+        rtflash_drive::bytes(args.size),
+        total.div_ceil(60)
+    ));
+    Ok(SetAnswer { text: protocol.job_file(), complaint, ..SetAnswer::default() })
+}
+
+/// Fits a device.
+pub fn fit(args: &HostFitArgs) -> Result<Status, CommandFailure> {
+    print(fitted(args))
+}
+
+fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
+    let (measurement, sources) = read(&args.input)?;
+    let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::CannotTell);
+    let fit = fit::fit(&measurement).map_err(refused)?;
+    let fitted = Fitted::new(&measurement, &fit, sources);
+    whole::write(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())
+        .map_err(|error| CommandFailure::io(&format!("cannot write {}", args.out.display()), &error))?;
+    Ok(SetAnswer { text: host_fit::fit(&fit, &fitted), ..SetAnswer::default() })
+}
+
+/// Checks a drive.
+pub fn check(args: &HostCheckArgs) -> Result<Status, CommandFailure> {
+    print(checked(args))
+}
+
+fn checked(args: &HostCheckArgs) -> Result<SetAnswer, Unanswered> {
+    let device = NamedText::read(&args.device)?;
+    let Some(fitted) = Fitted::in_text(&device.text) else {
+        let problem = format!("{} has no block `fitted`: `rtflash host fit` writes one", device.name);
+        return Err(CommandFailure(problem).into());
+    };
+    if fitted.monitor.is_empty() {
+        let problem =
+            "no size has 1,000 commands in the fit's measurement, so there are no limits: fit to a longer one";
+        return Err(Unanswered::because(problem, Status::CannotTell));
+    }
+    if args.script {
+        let number = args.input.of.ok_or_else(|| CommandFailure("--script needs --of MAJOR:MINOR".into()))?;
+        return Ok(SetAnswer { text: script(&fitted.monitor, number), ..SetAnswer::default() });
+    }
+    let (measurement, _) = read(&args.input)?;
+    let mut watched: Vec<Watched> = fitted.monitor.into_iter().map(Watched::new).collect();
+    for done in measurement.commands() {
+        watched.iter_mut().for_each(|of| of.see(done));
+    }
+    let seen = watched.iter().any(|of| of.commands > 0);
+    let status = Status::of(seen.then(|| watched.iter().all(Watched::holds)));
+    Ok(SetAnswer { text: host_fit::check(&watched), status, ..SetAnswer::default() })
+}
+
+/// A reader that shows how much was read.
+struct CountedInput<'b> {
+    from: InputSource,
+    bar: &'b Bar,
+}
+
+impl Read for CountedInput<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        self.bar.inc(read as u64);
+        Ok(read)
+    }
+}
+
+/// Reads all measurements.
+fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unanswered> {
+    let paths = args.trace.iter().chain(&args.fio);
+    let bytes = paths.filter_map(|path| fs::metadata(path).ok()).map(|metadata| metadata.len()).sum();
+    let bar = Bar::new("[{bar:30}] {bytes} of {total_bytes}, {eta} left", 0, bytes);
+    let (mut sample, mut sources) = (DriveSample::default(), Vec::new());
+    let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::Wrong);
+    for path in &args.trace {
+        let from = InputSource::open(path)?;
+        let name = from.name.clone();
+        sources.push(add_trace(&mut sample, &name, CountedInput { from, bar: &bar }, args.of).map_err(refused)?);
+    }
+    let mut jobs: Vec<LoggedJob> = Vec::new();
+    for path in &args.fio {
+        if is_json(path) {
+            let text = NamedText::read(path)?;
+            let named = |refused: MeasurementRefused| MeasurementRefused::because(format!("{}: {refused}", text.name));
+            jobs = FioRun::read(&text.text).and_then(|run| run.jobs()).map_err(named).map_err(refused)?;
+            continue;
+        }
+        let from = InputSource::open(path)?;
+        let name = from.name.clone();
+        if jobs.is_empty() {
+            let problem = format!("{name}: the meaning of a log is in fio's JSON: pass `--fio RUN.json {name}`");
+            return Err(Unanswered::because(&problem, Status::Wrong));
+        }
+        let job = job_of(&name, &jobs).map_err(refused)?;
+        sources.push(add_log(&mut sample, &name, CountedInput { from, bar: &bar }, job).map_err(refused)?);
+    }
+    bar.finish();
+    if sources.is_empty() {
+        let problem = "the JSON of fio has no times of single I/Os: pass the logs of write_lat_log= behind it";
+        return Err(Unanswered::because(problem, Status::Wrong));
+    }
+    Ok((sample.measurement(), sources))
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}

@@ -1,0 +1,74 @@
+//! The answers of `host fit` and `host check` for a person.
+
+use rtflash_drive::bytes;
+use rtflash_drive::claims::Fitted;
+use rtflash_drive::fit::Fit;
+use rtflash_drive::monitor::{WINDOW, Watched};
+use rtflash_drive::three_digits;
+
+use super::table::table;
+
+/// What was fitted, with its errors.
+pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
+    let residuals = fitted.residuals.iter().map(|of| {
+        let off = (of.predicted_ns as f64 - of.p50_ns as f64) * 100.0 / of.p50_ns.max(1) as f64;
+        let commands = of.commands.to_string();
+        let times = [of.p50_ns, of.predicted_ns].map(three_digits);
+        let [p50, predicted] = times;
+        vec![of.op.clone(), bytes(of.size), commands, p50, predicted, format!("{off:+.1} %")]
+    });
+    let mut text = table(&["op", ">size", ">lone commands", ">p50", ">line", ">residual"], residuals);
+    let errors =
+        fit.candidates.iter().chain([&fit.floor]).map(|of| vec![of.kind.to_owned(), format!("{:.3}", of.score())]);
+    text += "\nfactor off on held-out rounds (geometric mean over percentiles; 1 is exact), the chosen kind first:\n";
+    text += &table(&["kind", ">factor"], errors);
+    let held_out = fitted.held_out.iter().map(|of| {
+        let name = if of.of_ten_thousand == 10_000 {
+            "max".to_owned()
+        } else {
+            format!("p{}", of.of_ten_thousand as f64 / 100.0)
+        };
+        let floor = of.floor.map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}"));
+        vec![
+            of.op.clone(),
+            name,
+            three_digits(of.measured_ns),
+            three_digits(of.predicted_ns),
+            format!("{:.2}", of.factor),
+            floor,
+        ]
+    });
+    text += &table(&["op", "of its commands", ">measured", ">predicted", ">factor", ">noise"], held_out);
+    let [reads, writes] = fitted.episodes;
+    text += &format!("slow episodes seen: {reads} of reads, {writes} of writes\n");
+    if let Some(overhead) = fitted.host_overhead_ns {
+        text += &format!("the host takes {} between lone commands\n", three_digits(overhead));
+    }
+    fitted.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
+    text += "what can be claimed:\n";
+    fitted.no_bound().iter().chain(&fitted.claims()).for_each(|claim| text += &format!("  {claim}\n"));
+    text
+}
+
+/// Whether a drive kept its limits.
+pub fn check(watched: &[Watched]) -> String {
+    let rows = watched.iter().map(|of| {
+        let verdict = match (of.commands, of.holds()) {
+            (0, _) => "not seen",
+            (_, true) => "kept",
+            (_, false) => "broken",
+        };
+        vec![
+            of.rule.op.clone(),
+            bytes(of.rule.size),
+            of.commands.to_string(),
+            format!("{} of {}", of.worst, of.rule.most),
+            three_digits(of.rule.above_ns),
+            three_digits(of.longest),
+            three_digits(of.rule.limit_ns),
+            verdict.to_owned(),
+        ]
+    });
+    let above = format!(">above X in {WINDOW}");
+    table(&["op", ">size", ">commands", &above, ">X", ">longest", ">limit", "limits"], rows)
+}

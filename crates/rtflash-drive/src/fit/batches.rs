@@ -1,0 +1,54 @@
+//! Commands that a drive takes, and ends, together.
+
+use rtflash_host::Op;
+
+use super::line::SizeLine;
+use crate::command::Done;
+use crate::sample::Measurement;
+use crate::statistics::median;
+
+/// Commands taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Batches {
+    /// How many at most.
+    pub together: u32,
+    /// What each further one costs, in ns.
+    pub each: u64,
+}
+
+impl Batches {
+    /// One at a time.
+    pub const SERIAL: Batches = Batches { together: 1, each: 0 };
+}
+
+/// Batches that a statement about them needs.
+const MIN_BATCHES: usize = 20;
+
+/// Finds groups of four commands or more whose ends lie closer together than a quarter of a lone
+/// service: the drive (or its driver) ended them together.
+pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches> {
+    let (mut each, mut together) = (Vec::new(), 0_u32);
+    for round in &of.rounds {
+        let mut ends: Vec<&Done> = round.iter().collect();
+        ends.sort_by_key(|done| done.ended);
+        let mut before = None;
+        for group in ends.chunk_by(|one, other| {
+            let service = lines[usize::from(other.op != Op::Read)].at(other.size);
+            other.ended - one.ended <= service / 4
+        }) {
+            let end = group.last().map_or(0, |done| done.ended);
+            let first = group.iter().map(|done| done.issued).min().unwrap_or(0);
+            let begin = before.replace(end).map_or(first, |before: u64| first.max(before));
+            let longest = group.iter().map(|done| lines[usize::from(done.op != Op::Read)].at(done.size)).max();
+            if group.len() >= 4 {
+                let others = group.len() as u64 - 1;
+                each.push(end.saturating_sub(begin).saturating_sub(longest.unwrap_or(0)) / others);
+                together = together.max(u32::try_from(group.len()).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    if each.len() < MIN_BATCHES {
+        return None;
+    }
+    Some(Batches { together: together.min(of.most_in_flight), each: median(each)? })
+}

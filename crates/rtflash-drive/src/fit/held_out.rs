@@ -1,0 +1,115 @@
+//! Errors on rounds that a fit has not seen.
+
+use rtflash_host::Op;
+use rtflash_host::run::{HostDevice, ReplayedCommand, replay};
+use rtflash_model::Span;
+
+use crate::command::Done;
+use crate::sample::Measurement;
+use crate::statistics::percentile;
+
+/// Commands of a round that are replayed.
+const MAX_REPLAYED: usize = 20_000;
+
+/// The seed of replays.
+const SEED: u64 = 1;
+
+/// A kind of device, and how far its predictions are off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitCandidate {
+    /// The kind.
+    pub kind: &'static str,
+    /// A row for each operation and percentile.
+    pub errors: Vec<Error>,
+    /// What it says of the held-out rounds: residences of reads and writes in ns, sorted.
+    pub predicted: [Vec<u64>; 2],
+}
+
+/// A percentile, measured and predicted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Of which commands.
+    pub op: Op,
+    /// The percentile in ten thousandths; 10,000 is the longest.
+    pub of_ten_thousand: u64,
+    /// In the held-out rounds, in ns.
+    pub measured: u64,
+    /// What the kind predicts, in ns.
+    pub predicted: u64,
+}
+
+impl Error {
+    /// How many times too long or too short the prediction is: 1 is exact.
+    pub fn factor(&self) -> f64 {
+        let (one, other) = (self.measured.max(1) as f64, self.predicted.max(1) as f64);
+        (one / other).max(other / one)
+    }
+}
+
+impl FitCandidate {
+    /// The geometric mean of its factors, to the thousandth.
+    pub fn score(&self) -> f64 {
+        let sum: f64 = self.errors.iter().map(|error| libm::log(error.factor())).sum();
+        libm::round(libm::exp(sum / self.errors.len().max(1) as f64) * 1_000.0) / 1_000.0
+    }
+
+    fn new(kind: &'static str, measured: [Vec<u64>; 2], predicted: [Vec<u64>; 2]) -> FitCandidate {
+        let mut errors = Vec::new();
+        for (at, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            let count = measured[at].len().min(predicted[at].len());
+            // A percentile of which fewer than three samples lie above says nothing.
+            for (of_ten_thousand, enough) in [(5_000, 20), (9_900, 300), (9_990, 3_000), (10_000, 20)] {
+                let found = percentile(&measured[at], of_ten_thousand).zip(percentile(&predicted[at], of_ten_thousand));
+                if let Some((measured, predicted)) = found.filter(|_| count >= enough) {
+                    errors.push(Error { op, of_ten_thousand, measured, predicted });
+                }
+            }
+        }
+        FitCandidate { kind, errors, predicted }
+    }
+}
+
+/// The workload of a round behind so many commands of others: each after the ends that it followed.
+fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
+    let round = &round[..round.len().min(MAX_REPLAYED)];
+    let mut ends: Vec<u64> = round.iter().map(|done| done.ended).collect();
+    ends.sort_unstable();
+    let begin = round.first().map_or(0, |done| done.issued);
+    let command = |(at, done): (usize, &Done)| {
+        let after = ends.partition_point(|&end| end <= done.issued).min(at);
+        let since = after.checked_sub(1).map_or(begin, |last| ends[last]);
+        let gap = Span::from_ns(done.issued.saturating_sub(since)).unwrap_or(Span::LONGEST);
+        let after = ended + after;
+        ReplayedCommand { after, gap, op: done.op, from: done.from, size: done.size, is_first: !done.continues }
+    };
+    round.iter().enumerate().map(command).collect()
+}
+
+fn residences(of: &Measurement) -> [Vec<u64>; 2] {
+    let rounds = of.rounds.iter().flat_map(|round| &round[..round.len().min(MAX_REPLAYED)]);
+    sorted(rounds.map(|done| (done.op, done.residence())))
+}
+
+fn sorted(times: impl Iterator<Item = (Op, u64)>) -> [Vec<u64>; 2] {
+    let mut by_op = [Vec::new(), Vec::new()];
+    times.for_each(|(op, time)| by_op[usize::from(op != Op::Read)].push(time));
+    by_op.iter_mut().for_each(|times| times.sort_unstable());
+    by_op
+}
+
+/// What a device makes of held-out rounds.
+pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Measurement) -> FitCandidate {
+    // One run of all rounds: each would begin without an episode.
+    let mut commands = Vec::new();
+    for round in &held_out.rounds {
+        commands.extend(workload(round, commands.len()));
+    }
+    let times = replay(device, &commands, SEED);
+    let replayed = commands.iter().zip(times).map(|(command, time)| (command.op, time.as_ns()));
+    FitCandidate::new(kind, residences(held_out), sorted(replayed))
+}
+
+/// What odd rounds say of even ones, without any model.
+pub(super) fn floor(odd: &Measurement, even: &Measurement) -> FitCandidate {
+    FitCandidate::new("odd rounds", residences(even), residences(odd))
+}

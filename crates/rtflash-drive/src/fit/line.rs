@@ -1,0 +1,129 @@
+//! The line: what a command takes by its size, on medians.
+
+use std::collections::BTreeMap;
+
+use rtflash_host::Op;
+use rtflash_host::run::{EmmcCost, Slow};
+
+use super::{MIN_COMMANDS, span};
+use crate::command::Done;
+use crate::numbers::rounded;
+use crate::refused::MeasurementRefused;
+use crate::sample::Measurement;
+use crate::statistics::{median, percentile};
+
+/// Time by size, and how far each measured size is off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizeLine {
+    /// Of an I/O's first command, without its bytes, in ns.
+    pub first: f64,
+    /// Of each of its others.
+    pub next: f64,
+    /// Of 1,024 bytes.
+    pub per_kib: f64,
+    /// The sizes that it was fitted to.
+    pub sizes: Vec<SizeResidual>,
+    /// Sizes with too few commands: bytes, and how many there were.
+    pub few: Vec<(u64, usize)>,
+}
+
+/// How far the line is off at a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeResidual {
+    /// Bytes.
+    pub size: u64,
+    /// Lone commands.
+    pub commands: usize,
+    /// Their median, in ns.
+    pub p50: u64,
+    /// What the line says, in ns.
+    pub predicted: u64,
+}
+
+impl SizeResidual {
+    /// The line's error, as a share of the median.
+    pub fn residual(&self) -> f64 {
+        (self.predicted as f64 - self.p50 as f64) / self.p50.max(1) as f64
+    }
+}
+
+impl SizeLine {
+    /// What the line says of a first command, in ns.
+    pub fn at(&self, size: u64) -> u64 {
+        rounded(self.first + self.per_kib * size as f64 / 1_024.0)
+    }
+
+    /// As the cost of a device.
+    pub(super) fn cost(&self, slow: Option<Slow>) -> EmmcCost {
+        let per_kib = rtflash_model::Span::from_ns(rounded(self.per_kib)).unwrap_or(rtflash_model::Span::LONGEST);
+        EmmcCost { first: span(rounded(self.first)), next: span(rounded(self.next)), per_kib, slow }
+    }
+}
+
+/// Lone first commands of an operation, which the line and the services are made of.
+pub(super) fn lone(of: &Measurement, op: Op) -> impl Iterator<Item = &Done> {
+    of.commands().filter(move |done| done.op == op && done.is_alone() && !done.continues && done.service() > 0)
+}
+
+/// The line of an operation: weighted least squares on the medians by size, each error relative to
+/// its median.
+pub(super) fn line(of: &Measurement, op: Op) -> Result<SizeLine, MeasurementRefused> {
+    let mut by_size: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for done in lone(of, op) {
+        by_size.entry(done.size).or_default().push(done.service());
+    }
+    // Half of the rounds is fitted, too.
+    let enough = MIN_COMMANDS / 2;
+    let few = by_size.iter().filter(|(_, all)| all.len() < enough).map(|(&size, all)| (size, all.len())).collect();
+    let mut sizes = Vec::new();
+    for (&size, all) in &mut by_size {
+        if all.len() >= enough {
+            all.sort_unstable();
+            let p50 = percentile(all, 5_000).expect("commands: invariant of `enough`");
+            sizes.push(SizeResidual { size, commands: all.len(), p50, predicted: 0 });
+        }
+    }
+    if sizes.len() < 2 {
+        let what = op.name();
+        return Err(MeasurementRefused::because(format!(
+            "{} sizes of {what}s have {MIN_COMMANDS} commands alone in flight, and a line needs two: measure depth 1 \
+             with bssplit (`rtflash host protocol`)",
+            sizes.len()
+        )));
+    }
+    let (first, per_kib) = weighted(&sizes);
+    let mut line = SizeLine { first, next: first, per_kib, sizes, few };
+    for at in 0..line.sizes.len() {
+        line.sizes[at].predicted = line.at(line.sizes[at].size);
+    }
+    line.next = next(of, op, &line);
+    Ok(line)
+}
+
+/// First and per KiB.
+fn weighted(sizes: &[SizeResidual]) -> (f64, f64) {
+    let (mut weight, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for of in sizes {
+        let (kib, p50) = (of.size as f64 / 1_024.0, of.p50 as f64);
+        let own = 1.0 / (p50 * p50);
+        (weight, x, y) = (weight + own, x + own * kib, y + own * p50);
+        (xx, xy) = (xx + own * kib * kib, xy + own * kib * p50);
+    }
+    let slope = (weight * xy - x * y) / (weight * xx - x * x);
+    if slope > 0.0 && y > slope * x { ((y - slope * x) / weight, slope) } else { (y / weight, 0.0) }
+}
+
+/// What the other commands of an I/O cost: the median of what is left of their services without
+/// their bytes. Where none is seen, what the first one costs.
+fn next(of: &Measurement, op: Op, line: &SizeLine) -> f64 {
+    let continued = of.commands().filter(|done| done.op == op && done.continues && done.others <= 1);
+    let left = continued.map(|done| {
+        let bytes = rounded(line.per_kib * done.size as f64 / 1_024.0);
+        done.service().saturating_sub(bytes)
+    });
+    let left: Vec<u64> = left.collect();
+    if left.len() < MIN_COMMANDS / 2 {
+        return line.first;
+    }
+    median(left).map_or(line.first, |next| next.max(1) as f64)
+}

@@ -1,0 +1,146 @@
+//! The fit: from commands to a device, with its error on rounds that it has not seen.
+
+mod batches;
+mod episodes;
+mod held_out;
+mod line;
+mod services;
+
+use rtflash_host::Op;
+use rtflash_host::run::{Attach, Emmc, HostDevice};
+use rtflash_model::Span;
+
+use crate::refused::MeasurementRefused;
+use crate::sample::{Measurement, ROUNDS};
+pub use episodes::Episode;
+pub use held_out::{Error, FitCandidate};
+pub use line::{SizeLine, SizeResidual};
+
+/// Commands of a size that a fit needs.
+pub const MIN_COMMANDS: usize = 200;
+
+/// What was fitted.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// The device that errs least on held-out rounds.
+    pub device: HostDevice,
+    /// The lines of reads and writes.
+    pub lines: [SizeLine; 2],
+    /// Episodes of each operation, in order.
+    pub episodes: [Vec<Episode>; 2],
+    /// All kinds that were tried, with their errors, the chosen one first.
+    pub candidates: Vec<FitCandidate>,
+    /// The same errors between odd and even rounds, without any model: the floor of noise.
+    pub floor: FitCandidate,
+    /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
+    pub max_sectors: Option<u64>,
+    /// What the host takes from an end to the next issue where one command is in flight at a time:
+    /// the median, in ns.
+    pub host_overhead: Option<u64>,
+    /// Things to know that are no reason for a refusal.
+    pub notes: Vec<String>,
+}
+
+/// Fits a device to measurements.
+///
+/// # Errors
+/// Where they do not carry a fit: one sentence that says what to do.
+pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
+    if of.rounds.len() < crate::sample::MIN_ROUNDS {
+        return Err(MeasurementRefused::because(format!(
+            "the measurement has {} rounds, and a fit needs 5: measure for longer (`rtflash host protocol`)",
+            of.rounds.len()
+        )));
+    }
+    let halves = [of.half(0), of.half(1)];
+    let kinds = devices(&halves[0])?;
+    let floor = held_out::floor(&halves[0], &halves[1]);
+    let mut candidates: Vec<FitCandidate> =
+        kinds.iter().map(|(name, device)| held_out::candidate(name, device, &halves[1])).collect();
+    // The simplest kind that errs no more than the best one by a tenth, or than noise does.
+    let best = candidates.iter().map(FitCandidate::score).fold(f64::MAX, f64::min);
+    let enough = floor.score().max(best * 1.1);
+    let chosen = candidates.iter().position(|of| of.score() <= enough).expect("the best one: invariant of `best`");
+    candidates.swap(0, chosen);
+    let chosen = candidates[0].kind;
+    let whole = devices(of)?;
+    let device = whole.into_iter().find(|(name, _)| *name == chosen).map(|(_, device)| device);
+    let device = device.ok_or_else(|| MeasurementRefused::because("rounds differ too much: measure for longer"))?;
+    let lines = lines(of)?;
+    let episodes = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
+    Ok(Fit {
+        device,
+        episodes,
+        candidates,
+        floor,
+        max_sectors: services::max_sectors(of),
+        host_overhead: services::host_overhead(of),
+        notes: notes(of, &lines),
+        lines,
+    })
+}
+
+/// The lines of reads and writes. An operation that was not measured has the other's.
+fn lines(of: &Measurement) -> Result<[SizeLine; 2], MeasurementRefused> {
+    match (line::line(of, Op::Read), line::line(of, Op::Write)) {
+        (Ok(read), Ok(write)) => Ok([read, write]),
+        (Ok(read), Err(_)) if !of.largest.iter().any(|of| of.op == Op::Write) => Ok([read.clone(), read]),
+        (Err(_), Ok(write)) if !of.largest.iter().any(|of| of.op == Op::Read) => Ok([write.clone(), write]),
+        (Err(wrong), _) | (_, Err(wrong)) => Err(wrong),
+    }
+}
+
+/// The kinds that are tried, the simpler ones first.
+fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, MeasurementRefused> {
+    let lines = lines(of)?;
+    let [read, write] = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
+    let slow = episodes::slow(&read, &write);
+    let [read, write] = [lines[0].cost(slow.read), lines[1].cost(slow.write)];
+    let depth = of.most_in_flight;
+    let emmc = HostDevice::Emmc(Emmc { attach: Attach::Unstated, depth, read, write, slow: slow.both });
+    let mut kinds = vec![("emmc", emmc)];
+    let idle = services::idle(of, &lines);
+    if let Some(device) = services::measured(of, &lines, idle, batches::Batches::SERIAL) {
+        kinds.push(("measured", device));
+    }
+    let batches = batches::batches(of, &lines);
+    if let Some(device) = batches.and_then(|batches| services::measured(of, &lines, idle, batches)) {
+        kinds.push(("measured, in batches", device));
+    }
+    Ok(kinds)
+}
+
+fn notes(of: &Measurement, lines: &[SizeLine; 2]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if of.rounds.len() < ROUNDS {
+        notes.push(format!("{} rounds: a 95 % sentence needs 19", of.rounds.len()));
+    }
+    for (op, line) in ["read", "write"].iter().zip(lines) {
+        let few: Vec<String> =
+            line.few.iter().map(|&(size, count)| format!("{} ({count})", crate::numbers::bytes(size))).collect();
+        if !few.is_empty() {
+            let few = few.join(", ");
+            notes.push(format!("{op}s with fewer than {MIN_COMMANDS} lone commands are not fitted: {few}"));
+        }
+    }
+    for (op, name) in [(Op::Read, "reads"), (Op::Write, "writes")] {
+        if !of.largest.iter().any(|of| of.op == op) {
+            notes.push(format!("no {name} were measured: the model gives them the other operation's times"));
+        }
+    }
+    if of.without_data > 0 {
+        notes.push(format!("flushes and discards ({}) are not modelled", of.without_data));
+    }
+    if of.failed > 0 {
+        notes.push(format!("commands that failed: {}", of.failed));
+    }
+    if of.is_thinned {
+        notes.push("more than a million commands: every second row of 64 was left out, or more".to_owned());
+    }
+    notes
+}
+
+/// A span of so many ns, from 1 on.
+pub(crate) fn span(ns: u64) -> Span {
+    Span::from_ns(ns.max(1)).unwrap_or(Span::LONGEST)
+}

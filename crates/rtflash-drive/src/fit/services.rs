@@ -1,0 +1,113 @@
+//! Services as they were measured, and what else lone commands say.
+
+use std::collections::BTreeMap;
+
+use rtflash_host::Op;
+use rtflash_host::run::{AfterIdle, Attach, BLOCK, HostDevice, MeasuredCost, MeasuredDrive, SizeServices};
+use rtflash_model::Span;
+
+use super::batches::Batches;
+use super::line::{SizeLine, lone};
+use super::{MIN_COMMANDS, span};
+use crate::sample::Measurement;
+use crate::statistics::median;
+
+/// Services of a size that are written; of more, blocks are left out evenly.
+const MAX_SERVICES: usize = 10_000;
+
+/// From this time without a command on, a drive was idle.
+const IDLE: u64 = 500_000;
+
+/// What idle commands take more than the others, at least, to be told of: a twentieth.
+const IDLE_SHARE: u64 = 20;
+
+/// What a drive that had nothing to do costs more, by the sizes that were measured both ways: the
+/// median of the differences of medians.
+pub(super) fn idle(of: &Measurement, lines: &[SizeLine; 2]) -> Option<AfterIdle> {
+    let mut extras = Vec::new();
+    for (op, line) in [Op::Read, Op::Write].into_iter().zip(lines) {
+        for size in &line.sizes {
+            let [mut rested, mut busy] = [Vec::new(), Vec::new()];
+            for done in lone(of, op).filter(|done| done.size == size.size && done.idle > 0) {
+                if done.idle >= IDLE { rested.push(done.service()) } else { busy.push(done.service()) }
+            }
+            if rested.len().min(busy.len()) < MIN_COMMANDS / 4 {
+                continue;
+            }
+            if let (Some(rested), Some(busy)) = (median(rested), median(busy)) {
+                let extra = rested.saturating_sub(busy);
+                extras.push(if extra * IDLE_SHARE > busy { extra } else { 0 });
+            }
+        }
+    }
+    let extra = median(extras).filter(|&extra| extra > 0)?;
+    Some(AfterIdle { after: span(IDLE), extra: span(extra) })
+}
+
+/// A device of measured services; `None` where there are none.
+pub(super) fn measured(
+    of: &Measurement,
+    lines: &[SizeLine; 2],
+    idle: Option<AfterIdle>,
+    batches: Batches,
+) -> Option<HostDevice> {
+    let [read, write] = [Op::Read, Op::Write].map(|op| services(of, op, &lines[usize::from(op != Op::Read)], idle));
+    let (read, write) = match (read, write) {
+        (read, None) => (read.clone()?, read?),
+        (None, write) => (write.clone()?, write?),
+        (read, write) => (read?, write?),
+    };
+    let all = [&read, &write].into_iter().flat_map(|cost| &cost.services);
+    let shortest = all.flat_map(|of| of.ns().iter().copied()).min()?;
+    let each = Span::from_ns(batches.each.min(shortest)).unwrap_or(Span::ZERO);
+    let depth = of.most_in_flight;
+    let together = batches.together;
+    Some(HostDevice::Measured(Box::new(MeasuredDrive {
+        attach: Attach::Unstated,
+        depth,
+        together,
+        each,
+        idle,
+        read,
+        write,
+    })))
+}
+
+fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
+    let mut by_size: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for done in lone(of, op).filter(|done| line.sizes.iter().any(|of| of.size == done.size)) {
+        let rested = idle.filter(|idle| done.idle >= idle.after.as_ns()).map_or(0, |idle| idle.extra.as_ns());
+        // No service becomes shorter than half of itself by that.
+        let service = done.service();
+        by_size.entry(done.size).or_default().push(service.saturating_sub(rested).max(service.div_ceil(2)));
+    }
+    let services: Option<Vec<_>> = by_size.into_iter().map(|(size, ns)| SizeServices::new(size, thinned(ns))).collect();
+    let services = services.filter(|services| !services.is_empty())?;
+    let cost = line.cost(None);
+    Some(MeasuredCost { first: cost.first, next: cost.next, per_kib: cost.per_kib, services })
+}
+
+/// At most so many services: every second block is left out, but for the first one with the longest
+/// service.
+fn thinned(mut ns: Vec<u64>) -> Vec<u64> {
+    while ns.len() > MAX_SERVICES {
+        let longest = ns.iter().copied().max();
+        let kept = ns.iter().position(|&service| Some(service) == longest).unwrap_or(0) / BLOCK;
+        let blocks = ns.chunks(BLOCK).enumerate().filter(|&(at, _)| at % 2 == 0 || at == kept);
+        ns = blocks.flat_map(|(_, block)| block.iter().copied()).collect();
+    }
+    ns
+}
+
+/// The longest command of an I/O that was cut.
+pub(super) fn max_sectors(of: &Measurement) -> Option<u64> {
+    let is_cut = of.commands().filter(|done| done.continues).count() >= 10;
+    let longest = of.commands().map(|done| done.size).max();
+    longest.filter(|_| is_cut)
+}
+
+/// From an end to the next issue, where that came within a tenth of a millisecond.
+pub(super) fn host_overhead(of: &Measurement) -> Option<u64> {
+    let gaps: Vec<u64> = of.commands().map(|done| done.idle).filter(|idle| (1..100_000).contains(idle)).collect();
+    if gaps.len() < MIN_COMMANDS { None } else { median(gaps) }
+}

@@ -1,0 +1,178 @@
+//! The answer of fio in JSON: what its logs mean, and its histograms (`--output-format=json+`).
+
+use std::collections::BTreeMap;
+
+use rtflash_host::Op;
+use serde::Deserialize;
+
+use crate::refused::MeasurementRefused;
+
+/// A run of fio.
+#[derive(Debug, Clone, Deserialize)]
+pub struct FioRun {
+    #[serde(rename = "fio version")]
+    version: String,
+    #[serde(rename = "global options", default)]
+    global: BTreeMap<String, String>,
+    jobs: Vec<JobEntry>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct JobEntry {
+    jobname: String,
+    #[serde(rename = "job options", default)]
+    options: BTreeMap<String, String>,
+    #[serde(default)]
+    read: Option<Half>,
+    #[serde(default)]
+    write: Option<Half>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Half {
+    #[serde(default)]
+    lat_ns: Option<Histogram>,
+    #[serde(default)]
+    clat_ns: Option<Histogram>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Histogram {
+    #[serde(default)]
+    bins: BTreeMap<String, u64>,
+    #[serde(default)]
+    max: f64,
+}
+
+/// What is known of a job of fio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedJob {
+    /// Its name.
+    pub name: String,
+    /// The prefix of its latency log (`write_lat_log`).
+    pub log: Option<String>,
+    /// Whether the log has a column of offsets.
+    pub has_offset: bool,
+    /// Whether the log has a column of issue times.
+    pub has_issue: bool,
+    /// I/Os outstanding at most.
+    pub depth: u32,
+}
+
+/// A histogram of json+: latencies in ns, each bin by its midpoint, and how many are in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bins {
+    /// The job.
+    pub job: String,
+    /// What it did.
+    pub op: Op,
+    /// Midpoints and counts, in order.
+    pub counts: Vec<(u64, u64)>,
+    /// The longest, exactly.
+    pub max: u64,
+}
+
+impl FioRun {
+    /// Reads fio's JSON. Lines in front of it (notes and warnings of fio) are passed over.
+    ///
+    /// # Errors
+    /// Where it is no JSON of fio, or of a fio before 3.0.
+    pub fn read(text: &str) -> Result<FioRun, MeasurementRefused> {
+        let begin = text.find('{').unwrap_or(0);
+        let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<FioRun>();
+        let run = match values.next() {
+            Some(Ok(run)) => run,
+            Some(Err(error)) => {
+                return Err(MeasurementRefused::because(format!(
+                    "the file is no answer of fio in JSON ({error}): run fio with --output-format=json+"
+                )));
+            }
+            None => return Err(MeasurementRefused::because("the file is empty: run fio with --output-format=json+")),
+        };
+        let major = run.version.strip_prefix("fio-").and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+        if major.is_none_or(|major| major < 3) {
+            return Err(MeasurementRefused::because(format!(
+                "{} logs units that differ from file to file: measure with fio 3.28 or later",
+                run.version
+            )));
+        }
+        Ok(run)
+    }
+
+    /// The jobs.
+    ///
+    /// # Errors
+    /// Where one is buffered.
+    pub fn jobs(&self) -> Result<Vec<LoggedJob>, MeasurementRefused> {
+        self.jobs.iter().map(|job| self.job(job)).collect()
+    }
+
+    fn job(&self, job: &JobEntry) -> Result<LoggedJob, MeasurementRefused> {
+        let option = |name: &str| job.options.get(name).or_else(|| self.global.get(name)).map(String::as_str);
+        // An option without a value is 1; `buffered` is the opposite of `direct`.
+        let is_on = |name: &str| option(name).is_some_and(|value| value.is_empty() || value == "1");
+        if !is_on("direct") && option("buffered") != Some("0") {
+            return Err(MeasurementRefused::because(format!(
+                "job `{}` is buffered, so its log times the page cache: measure with direct=1",
+                job.jobname
+            )));
+        }
+        Ok(LoggedJob {
+            name: job.jobname.clone(),
+            log: option("write_lat_log").map(str::to_owned),
+            has_offset: is_on("log_offset"),
+            has_issue: is_on("log_issue_time"),
+            depth: option("iodepth").and_then(|depth| depth.parse().ok()).unwrap_or(1),
+        })
+    }
+
+    /// The histograms, a job and operation each; none where fio wrote no json+.
+    ///
+    /// # Errors
+    /// Where a bin is no number of ns.
+    pub fn bins(&self) -> Result<Vec<Bins>, MeasurementRefused> {
+        let mut found = Vec::new();
+        for job in &self.jobs {
+            for (op, half) in [(Op::Read, &job.read), (Op::Write, &job.write)] {
+                let Some(half) = half else { continue };
+                let full = |of: &&Histogram| !of.bins.is_empty();
+                let Some(bins) = half.lat_ns.as_ref().filter(full).or(half.clat_ns.as_ref().filter(full)) else {
+                    continue;
+                };
+                let mut counts = Vec::new();
+                for (midpoint, &count) in &bins.bins {
+                    let midpoint = midpoint.parse::<u64>().map_err(|_| {
+                        MeasurementRefused::because(format!(
+                            "job `{}` has a bin `{midpoint}`: run fio with json+",
+                            job.jobname
+                        ))
+                    })?;
+                    counts.push((midpoint, count));
+                }
+                counts.sort_unstable();
+                let max = counts.last().map_or(0, |&(midpoint, _)| midpoint);
+                let max = crate::numbers::rounded(bins.max).max(max);
+                found.push(Bins { job: job.jobname.clone(), op, counts, max });
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Bins {
+    /// How many I/Os it holds.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|&(_, count)| count).sum()
+    }
+
+    /// The midpoint of the bin that `of_ten_thousand` of ten thousand I/Os do not exceed.
+    pub fn percentile(&self, of_ten_thousand: u64) -> Option<u64> {
+        let rank = (self.count() * of_ten_thousand).div_ceil(10_000).max(1);
+        let mut up_to = 0;
+        let found = self.counts.iter().find(|&&(_, count)| {
+            up_to += count;
+            up_to >= rank
+        });
+        found.map(|&(midpoint, _)| midpoint)
+    }
+}

@@ -1,0 +1,99 @@
+//! Latency logs of fio: `time ms, ns, direction, bs, [offset], prio, [issue ns]` (fio's manual,
+//! "Log File Formats"; the priority since 3.28, the time of issue since 3.38).
+
+use std::io::BufRead;
+
+use rtflash_host::Op;
+
+use super::fio_json::LoggedJob;
+use super::lines::each_line;
+use crate::command::Done;
+use crate::refused::MeasurementRefused;
+
+/// What is added to times in milliseconds, so that no I/O was issued before 0: an hour, in ns.
+const BEFORE: u64 = 3_600_000_000_000;
+
+/// Reads the log of a job and hands on each I/O.
+///
+/// # Errors
+/// Where the log is windowed, has another number of columns than its JSON says, or its job had
+/// several I/Os outstanding.
+pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done)) -> Result<u64, MeasurementRefused> {
+    if job.depth > 1 {
+        return Err(MeasurementRefused::because(format!(
+            "job `{}` has {} I/Os outstanding, whose log holds the wait: pass a trace of the same run with --trace",
+            job.name, job.depth
+        )));
+    }
+    let columns = 5 + usize::from(job.has_offset) + usize::from(job.has_issue);
+    let (mut read, mut end, mut number) = (0_u64, 0, 0_u64);
+    each_line(from, |line| {
+        number += 1;
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let wrong =
+            |what: &str| MeasurementRefused::because(format!("line {number} of the log of job `{}` {what}", job.name));
+        if fields.len() == 4 {
+            return Err(wrong("has four columns, as fio before 3.28 writes them: measure with fio 3.28 or later"));
+        }
+        if fields.len() != columns {
+            return Err(wrong(&format!(
+                "has {} columns, and its JSON says {columns}: pass the JSON of this run",
+                fields.len()
+            )));
+        }
+        let number = |at: usize| fields[at].parse::<u64>().map_err(|_| wrong("is no line of a latency log"));
+        let (ms, took, direction, size) = (number(0)?, number(1)?, number(2)?, number(3)?);
+        if size == 0 {
+            return Err(wrong("has bs = 0, a mean over a window: measure with log_avg_msec=0"));
+        }
+        let op = match direction {
+            0 => Op::Read,
+            1 => Op::Write,
+            // Trims and syncs move no data.
+            _ => return Ok(()),
+        };
+        let from = if job.has_offset { number(4)? } else { 0 };
+        let ended = match job.has_issue {
+            true => number(fields.len() - 1)?.saturating_add(took),
+            false => ms.saturating_mul(1_000_000).saturating_add(BEFORE),
+        };
+        let issued = ended.saturating_sub(took);
+        // One at a time: the drive was idle, for a time that milliseconds do not tell.
+        let idle = if job.has_issue { issued.saturating_sub(end) } else { 0 };
+        each(Done { issued, ended, op, from, size, others: 0, is_joined: false, continues: false, idle, free: end });
+        end = ended;
+        read += 1;
+        Ok(())
+    })?;
+    if read == 0 {
+        return Err(MeasurementRefused::because(format!(
+            "the log of job `{}` is empty: run it with write_lat_log=",
+            job.name
+        )));
+    }
+    Ok(read)
+}
+
+/// The job whose log a file is, by its name (`PREFIX_lat.N.log`), or the only job that has a log.
+///
+/// # Errors
+/// Where no job or several ones match.
+pub fn job_of<'a>(file: &str, jobs: &'a [LoggedJob]) -> Result<&'a LoggedJob, MeasurementRefused> {
+    let with_log: Vec<&LoggedJob> = jobs.iter().filter(|job| job.log.is_some()).collect();
+    if let [only] = with_log[..] {
+        return Ok(only);
+    }
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let file = base(file);
+    let stem = ["_lat.", "_clat."].iter().find_map(|mark| file.split_once(mark)).map_or(&*file, |(stem, _)| stem);
+    let mut named = with_log.into_iter().filter(|job| job.log.as_deref().map(base).as_deref() == Some(stem));
+    match (named.next(), named.next()) {
+        (Some(job), None) => Ok(job),
+        _ => Err(MeasurementRefused::because(format!(
+            "no single job of the JSON has the log `{file}`: give each job a write_lat_log= of its own"
+        ))),
+    }
+}

@@ -1,0 +1,77 @@
+//! A fitted device as a file: what `host run`, `bound` and `tune` read, with what it was made of.
+
+use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Slow};
+use rtflash_model::format_ns;
+use serde_json::{Map, Value, json};
+
+use crate::claims::Fitted;
+use crate::fit::Fit;
+use crate::numbers::bytes;
+
+/// The file of a fitted device.
+pub fn written(fit: &Fit, fitted: &Fitted) -> String {
+    let mut device = match &fit.device {
+        HostDevice::Emmc(emmc) => of_emmc(emmc),
+        HostDevice::Measured(measured) => of_measured(measured),
+        HostDevice::Nvme(_) | HostDevice::Clusters(_) => Map::new(),
+    };
+    device.insert("fitted".into(), serde_json::to_value(fitted).expect("numbers and names: invariant of `Fitted`"));
+    let mut file = Map::new();
+    file.insert("device".into(), Value::Object(device));
+    if let Some(max_sectors) = fit.max_sectors {
+        file.insert("host".into(), json!({ "max_sectors": bytes(max_sectors) }));
+    }
+    format!("{}\n", Value::Object(file))
+}
+
+fn time(span: rtflash_model::Span) -> Value {
+    Value::String(format_ns(span.as_ns()))
+}
+
+fn of_emmc(emmc: &Emmc) -> Map<String, Value> {
+    let cost = |cost: &EmmcCost| {
+        let mut of = line(cost.first, cost.next, cost.per_kib);
+        of.extend(cost.slow.map(|slow| ("slow".to_owned(), of_slow(&slow))));
+        Value::Object(of)
+    };
+    let mut of = Map::new();
+    of.insert("kind".into(), "emmc".into());
+    of.insert("depth".into(), emmc.depth.into());
+    of.insert("read".into(), cost(&emmc.read));
+    of.insert("write".into(), cost(&emmc.write));
+    of.extend(emmc.slow.map(|slow| ("slow".to_owned(), of_slow(&slow))));
+    of
+}
+
+fn line(first: rtflash_model::Span, next: rtflash_model::Span, per_kib: rtflash_model::Span) -> Map<String, Value> {
+    [("first", first), ("next", next), ("per_kib", per_kib)]
+        .map(|(name, span)| (name.to_owned(), time(span)))
+        .into_iter()
+        .collect()
+}
+
+fn of_slow(slow: &Slow) -> Value {
+    let between = |of: rtflash_host::run::Between| {
+        format!("{}..{}", format_ns(of.shortest.as_ns()), format_ns(of.longest.as_ns()))
+    };
+    json!({ "every": between(slow.every), "for": between(slow.length), "extra": time(slow.extra) })
+}
+
+fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {
+    let cost = |cost: &MeasuredCost| {
+        let services = cost.services.iter().map(|of| json!({ "size": bytes(of.size()), "ns": of.ns() }));
+        let mut of = line(cost.first, cost.next, cost.per_kib);
+        of.insert("services".into(), services.collect());
+        Value::Object(of)
+    };
+    let idle = |idle: AfterIdle| json!({ "after": time(idle.after), "extra": time(idle.extra) });
+    let mut of = Map::new();
+    of.insert("kind".into(), "measured".into());
+    of.insert("depth".into(), measured.depth.into());
+    of.insert("together".into(), measured.together.into());
+    of.insert("each".into(), time(measured.each));
+    of.extend(measured.idle.map(|of| ("idle".to_owned(), idle(of))));
+    of.insert("read".into(), cost(&measured.read));
+    of.insert("write".into(), cost(&measured.write));
+    of
+}

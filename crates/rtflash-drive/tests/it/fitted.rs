@@ -1,0 +1,141 @@
+//! Devices whose constants are known, fitted again.
+
+use rtflash_drive::claims::Fitted;
+use rtflash_drive::fit::{Fit, fit};
+use rtflash_drive::written;
+use rtflash_host::run::{Emmc, HostDevice, Slow, read_setup};
+use rtflash_model::random::Stream;
+use rtflash_model::{Span, format_ns};
+
+use crate::traced::{measured, scenario};
+
+/// A random eMMC, with episodes of its own or of one operation, as a scenario has it.
+fn random_emmc(stream: &mut Stream) -> String {
+    let mut us = |low, high| format_ns(1_000 * stream.within(low, high));
+    let cost = |first: String, next: String, per_kib: String, slow: &str| {
+        format!(r#"{{ "first": "{first}", "next": "{next}", "per_kib": "{per_kib}"{slow} }}"#)
+    };
+    let (read, write) = ([us(100, 400), us(60, 90), us(3, 12)], [us(300, 900), us(150, 290), us(5, 20)]);
+    let slow = format!(
+        r#", "slow": {{ "every": "{}..{}", "for": "{}..{}", "extra": "{}" }}"#,
+        us(500_000, 900_000),
+        us(1_500_000, 2_500_000),
+        us(60_000, 90_000),
+        us(100_000, 200_000),
+        us(3_000, 8_000)
+    );
+    let [own, of_reads] = if stream.below(2) == 0 { [&*slow, ""] } else { ["", &*slow] };
+    let [read, write] = [(read, of_reads), (write, "")].map(|([a, b, c], slow)| cost(a, b, c, slow));
+    format!(r#"{{ "kind": "emmc", "read": {read}, "write": {write}{own} }}"#)
+}
+
+fn emmc(device: &HostDevice) -> &Emmc {
+    let HostDevice::Emmc(emmc) = device else { panic!("no eMMC") };
+    emmc
+}
+
+fn off(found: Span, exact: Span) -> f64 {
+    (found.as_ns() as f64 - exact.as_ns() as f64).abs() / exact.as_ns() as f64
+}
+
+/// The targets of first, per_kib and next; and of episodes.
+fn near(fit: &Fit, exact: &Emmc) {
+    let found = emmc(&fit.device);
+    for (found, exact) in [(&found.read, &exact.read), (&found.write, &exact.write)] {
+        assert!(off(found.first, exact.first) <= 0.005, "{found:?} {exact:?}");
+        assert!(off(found.per_kib, exact.per_kib) <= 0.005, "{found:?} {exact:?}");
+        assert!(off(found.next, exact.next) <= 0.03, "{found:?} {exact:?}");
+    }
+    let slow = |emmc: &Emmc| emmc.slow.or(emmc.read.slow).expect("episodes");
+    assert_eq!(found.slow.is_some(), exact.slow.is_some());
+    let (found, exact): (Slow, Slow) = (slow(found), slow(exact));
+    assert!(off(found.extra, exact.extra) <= 0.005, "{found:?} {exact:?}");
+    assert!(off(found.every.shortest, exact.every.shortest) <= 0.05, "{found:?} {exact:?}");
+    assert!(off(found.every.longest, exact.every.longest) <= 0.05, "{found:?} {exact:?}");
+    // A lone job's probes come within its think time and all other jobs' commands.
+    let probe = 40_000_000;
+    for (found, exact) in [(found.length.shortest, exact.length.shortest), (found.length.longest, exact.length.longest)]
+    {
+        assert!(found.as_ns().abs_diff(exact.as_ns()) <= probe, "{found} {exact}");
+    }
+}
+
+#[test]
+fn known_constants_are_found_again() {
+    let mut stream = Stream::numbered(1, b"drives\0\0", 0);
+    let (mut errors, mut tails) = (Vec::new(), Vec::new());
+    for seed in 0..6 {
+        let device = random_emmc(&mut stream);
+        let scenario = scenario(&device, "200s");
+        let of = measured(&scenario, seed);
+        let fit = fit(&of).expect("a fit");
+        near(&fit, emmc(&scenario.device));
+        assert_eq!(
+            fit.candidates[0].kind,
+            "emmc",
+            "{:?}",
+            fit.candidates.iter().map(|of| (of.kind, of.score())).collect::<Vec<_>>()
+        );
+        for error in &fit.candidates[0].errors {
+            match error.of_ten_thousand {
+                5_000 => errors.push(error.factor() - 1.0),
+                9_990 => {
+                    let floor = fit.floor.errors.iter().find(|of| of.of_ten_thousand == 9_990 && of.op == error.op);
+                    tails.push((error.factor() - 1.0, floor.expect("a floor").factor() - 1.0));
+                }
+                _ => {}
+            }
+        }
+        // The file says the same as the fit.
+        let fitted = Fitted::new(&of, &fit, Vec::new());
+        let text = written(&fit, &fitted);
+        assert_eq!(read_setup(&text, None).expect("a setup").device, fit.device);
+        assert_eq!(Fitted::in_text(&text), Some(fitted));
+    }
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] <= 0.005, "{errors:?}");
+    assert!(tails.iter().all(|&(error, floor)| error <= f64::max(0.01, floor) + 0.01), "{tails:?}");
+}
+
+/// A drive that a line and episodes do not describe: its services are drawn from blocks. The fit
+/// chooses `measured`.
+#[test]
+fn a_drive_with_tails_is_measured() {
+    let services = |stream: &mut Stream, base: u64| -> String {
+        let mut ns = Vec::new();
+        for _ in 0..60 {
+            // A level for each block, and a spread of 50 % in it.
+            let level = stream.within(base, 3 * base);
+            ns.extend((0..50).map(|_| (level + stream.below(level / 2)).to_string()));
+        }
+        ns.join(",")
+    };
+    let mut stream = Stream::numbered(2, b"drives\0\0", 0);
+    let mut cost = |base: u64| {
+        let sizes = [4_u64, 32, 128, 512]
+            .map(|kib| format!(r#"{{ "size": "{kib}KiB", "ns": [{}] }}"#, services(&mut stream, base + 2_000 * kib)));
+        format!(r#"{{ "first": "{base}ns", "next": "{base}ns", "per_kib": "2us", "services": [{}] }}"#, sizes.join(","))
+    };
+    let device = format!(r#"{{ "kind": "measured", "read": {}, "write": {} }}"#, cost(100_000), cost(200_000));
+    let of = measured(&scenario(&device, "100s"), 3);
+    let fit = fit(&of).expect("a fit");
+    assert_eq!(
+        fit.candidates[0].kind,
+        "measured",
+        "{:?}",
+        fit.candidates.iter().map(|of| (of.kind, of.score())).collect::<Vec<_>>()
+    );
+    let HostDevice::Measured(_) = &fit.device else { panic!("measured") };
+    assert!(fit.candidates[0].score() < 1.1, "{}", fit.candidates[0].score());
+    let text = written(&fit, &Fitted::new(&of, &fit, Vec::new()));
+    assert_eq!(read_setup(&text, None).expect("a setup").device, fit.device);
+}
+
+#[test]
+fn too_little_is_refused() {
+    let device = r#"{ "kind": "emmc", "read": { "first": "100us", "next": "50us", "per_kib": "3us" },
+        "write": { "first": "200us", "next": "50us", "per_kib": "5us" } }"#;
+    let of = measured(&scenario(device, "1s"), 1);
+    let wrong = fit(&of).expect_err("too little").0;
+    assert!(wrong.contains("200 commands alone"), "{wrong}");
+}

@@ -1,0 +1,59 @@
+//! Runs of the host model as traces of ftrace: a drive whose constants are known.
+
+use std::fmt::Write;
+
+use rtflash_drive::read::read_trace;
+use rtflash_drive::{DriveSample, Measurement};
+use rtflash_host::Op;
+use rtflash_host::run::{RunEvent, Scenario, Watch, read_scenario, run_watched};
+use rtflash_model::Instant;
+
+/// Writes what the device gets and ends as ftrace does, to the nanosecond.
+#[derive(Default)]
+struct Ftrace(String);
+
+impl Watch for Ftrace {
+    fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
+        let (event, command) = match what {
+            RunEvent::HandedOver(command) | RunEvent::PartHandedOver(command) => ("issue", command),
+            RunEvent::Ended(command) => ("complete", command),
+            _ => return,
+        };
+        let (at, op) = (now.as_ns() + 1_000_000_000, if command.op == Op::Read { "R" } else { "W" });
+        let bytes = if event == "issue" { format!("{} ", command.size) } else { String::new() };
+        let (sector, sectors) = (command.from / 512, command.size / 512);
+        let (seconds, ns) = (at / 1_000_000_000, at % 1_000_000_000);
+        writeln!(
+            self.0,
+            "x-1 [000] ..... {seconds}.{ns:09}: block_rq_{event}: 8,0 {op} {bytes}() {sector} + {sectors} be,0,4 [x]"
+        )
+        .expect("text");
+    }
+}
+
+/// Jobs of both operations, of four sizes each, one of them in two commands.
+pub fn scenario(device: &str, duration: &str) -> Scenario {
+    let mut jobs = Vec::new();
+    for op in ["read", "write"] {
+        for (size, think) in [(4, 7), (32, 9), (128, 11), (1024, 13)] {
+            jobs.push(format!(
+                r#"{{ "name": "{op}{size}", "op": "{op}", "pattern": "random", "span": "4GiB", "size": "{size}KiB", "think": "{think}ms" }}"#
+            ));
+        }
+    }
+    let text = format!(
+        r#"{{ "device": {device}, "host": {{ "max_sectors": "512KiB" }}, "jobs": [{}], "duration": "{duration}" }}"#,
+        jobs.join(",")
+    );
+    read_scenario(&text, None).expect("a scenario")
+}
+
+/// A run, read back from its trace.
+pub fn measured(scenario: &Scenario, seed: u64) -> Measurement {
+    let mut trace = Ftrace::default();
+    run_watched(scenario, seed, &mut trace).expect("a run");
+    let mut sample = DriveSample::default();
+    let read = read_trace(trace.0.as_bytes(), None, |done| sample.push(done)).expect("a trace");
+    sample.end_of_file(Some(&read.seen), None);
+    sample.measurement()
+}

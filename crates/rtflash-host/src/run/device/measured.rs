@@ -1,0 +1,246 @@
+//! A device whose services were measured.
+
+use std::collections::VecDeque;
+
+use rtflash_model::random::Stream;
+use rtflash_model::{Instant, Span};
+
+use super::{Attach, Handed, Target};
+use crate::scheduler::{Ends, TimeBySize};
+use crate::{Command, Op};
+
+/// Services in a row that are drawn together: what lasts, such as an episode, lasts in the model.
+pub const BLOCK: usize = 50;
+
+/// A device that takes as long as a drive was measured to take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredDrive {
+    /// The driver in front of it.
+    pub attach: Attach,
+    /// Commands that are out of the scheduler at most; above zero.
+    pub depth: u32,
+    /// Commands that it takes, and ends, together at most; 1 for a serial drive.
+    pub together: u32,
+    /// What each further command of those taken together costs; no more than any service.
+    pub each: Span,
+    /// What the first command costs more after a time without any.
+    pub idle: Option<AfterIdle>,
+    /// What a read costs.
+    pub read: MeasuredCost,
+    /// What a write costs.
+    pub write: MeasuredCost,
+}
+
+/// What a drive that had nothing to do costs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AfterIdle {
+    /// From this time without a command on; above zero.
+    pub after: Span,
+    /// The first command's extra.
+    pub extra: Span,
+}
+
+/// What commands of one operation cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredCost {
+    /// The line through the medians: the first command of an I/O, of no bytes.
+    pub first: Span,
+    /// Each other command of an I/O.
+    pub next: Span,
+    /// 1,024 bytes.
+    pub per_kib: Span,
+    /// Services by size, in order of sizes; at least one, and none is empty.
+    pub services: Vec<SizeServices>,
+}
+
+/// Services of first commands of one size, in the order in which they were measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SizeServices {
+    size: u64,
+    ns: Vec<u64>,
+    shortest: u64,
+    longest: u64,
+}
+
+impl SizeServices {
+    /// Of commands of so many bytes; `None` where there is no service, or one of no time.
+    pub fn new(size: u64, ns: Vec<u64>) -> Option<SizeServices> {
+        let (&shortest, &longest) = (ns.iter().min()?, ns.iter().max()?);
+        (shortest > 0).then_some(SizeServices { size, ns, shortest, longest })
+    }
+
+    /// Bytes of each command.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The services, in ns.
+    pub fn ns(&self) -> &[u64] {
+        &self.ns
+    }
+}
+
+impl MeasuredCost {
+    /// The measured size nearest to this one by ratio; the smaller one of two.
+    fn nearest(&self, size: u64) -> usize {
+        let above = self.services.partition_point(|of| of.size < size);
+        let Some(below) = above.checked_sub(1) else { return 0 };
+        match self.services.get(above) {
+            // below ≥ size / √(below · above).
+            Some(of) if u128::from(size).pow(2) > u128::from(self.services[below].size) * u128::from(of.size) => above,
+            _ => below,
+        }
+    }
+
+    fn by_size(&self, size: u64) -> i128 {
+        i128::try_from((u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024)).unwrap_or(i128::MAX / 4)
+    }
+
+    /// A service of the nearest size, moved along the line to this command.
+    fn moved(&self, service: u64, nearest: u64, size: u64, first: bool) -> Span {
+        let begin = if first { 0 } else { i128::from(self.next.as_ns()) - i128::from(self.first.as_ns()) };
+        let moved = i128::from(service) + begin + self.by_size(size) - self.by_size(nearest);
+        let moved = u64::try_from(moved.max(1)).ok().and_then(Span::from_ns);
+        moved.unwrap_or_else(|| Instant::END.since(Instant::START))
+    }
+
+    fn limit(&self, command: &Command, first: bool, which: fn(&SizeServices) -> u64) -> Span {
+        let of = &self.services[self.nearest(command.size)];
+        self.moved(which(of), of.size, command.size, first)
+    }
+
+    fn line(&self, idle: Span) -> TimeBySize {
+        let begin = self.services.iter().map(|of| i128::from(of.longest) - self.by_size(of.size)).max().unwrap_or(0);
+        let next = i128::from(self.next.as_ns()) - i128::from(self.first.as_ns());
+        let begin = u64::try_from((begin + next.max(0) + 1).max(1)).ok().and_then(Span::from_ns);
+        let begin = begin.unwrap_or_else(|| Instant::END.since(Instant::START)).saturating_add(idle);
+        TimeBySize { begin, per_kib: self.per_kib }
+    }
+}
+
+impl MeasuredDrive {
+    fn cost(&self, command: &Command) -> &MeasuredCost {
+        if command.op == Op::Read { &self.read } else { &self.write }
+    }
+
+    fn idle_extra(&self) -> Span {
+        self.idle.map_or(Span::ZERO, |idle| idle.extra)
+    }
+
+    /// The most that a command takes, of what was measured; `first`: of its I/O.
+    pub fn longest(&self, command: &Command, first: bool) -> Span {
+        self.cost(command).limit(command, first, |of| of.longest).saturating_add(self.idle_extra())
+    }
+
+    /// The least that a command takes, of what was measured; `first`: of its I/O.
+    pub fn shortest(&self, command: &Command, first: bool) -> Span {
+        self.cost(command).limit(command, first, |of| of.shortest)
+    }
+
+    /// What commands take at most.
+    pub(super) fn ends(&self) -> Ends {
+        let idle = self.idle_extra();
+        Ends::InTurn { read: self.read.line(idle), write: self.write.line(idle) }
+    }
+
+    /// What commands behind one in its batch add to it, if at most so many are inside.
+    pub(crate) fn behind(&self, inside: u32) -> Span {
+        let others = u64::from(self.together.min(inside).saturating_sub(1));
+        let time = others.saturating_mul(self.each.as_ns());
+        Span::from_ns(time).unwrap_or_else(|| Instant::END.since(Instant::START))
+    }
+}
+
+/// Where a draw of blocks of one size is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Draw {
+    blocks: u64,
+    at: usize,
+    end: usize,
+}
+
+/// A [`MeasuredDrive`] device at run time.
+#[derive(Debug)]
+pub(super) struct RunningMeasured<'a> {
+    of: &'a MeasuredDrive,
+    seed: u64,
+    draws: [Vec<Draw>; 2],
+    /// What it has, the first `running` of them under way until `ends`.
+    commands: VecDeque<Handed>,
+    running: usize,
+    ends: Option<Instant>,
+    /// When it had nothing to do last.
+    free: Instant,
+}
+
+impl<'a> RunningMeasured<'a> {
+    /// With nothing in it.
+    pub(super) fn new(of: &'a MeasuredDrive, seed: u64) -> RunningMeasured<'a> {
+        let draws = [&of.read, &of.write].map(|cost| vec![Draw::default(); cost.services.len()]);
+        RunningMeasured { of, seed, draws, commands: VecDeque::new(), running: 0, ends: None, free: Instant::START }
+    }
+
+    /// The next service of a command.
+    fn service(&mut self, handed: &Handed) -> Span {
+        let Handed { command, is_first, .. } = handed;
+        let cost = self.of.cost(command);
+        let which = cost.nearest(command.size);
+        let of = &cost.services[which];
+        let writes = usize::from(command.op != Op::Read);
+        let draw = &mut self.draws[writes][which];
+        if draw.at == draw.end {
+            let domain = [b"mea-read", b"mea-writ"][writes];
+            let index = ((which as u64) << 40) | draw.blocks;
+            // A block begins anywhere, so that each service is as likely as the others but for the
+            // last ones.
+            let length = of.ns.len().min(BLOCK);
+            let begin = Stream::numbered(self.seed, domain, index).index(of.ns.len() - length + 1);
+            *draw = Draw { blocks: draw.blocks + 1, at: begin, end: begin + length };
+        }
+        let service = of.ns[draw.at];
+        draw.at += 1;
+        cost.moved(service, of.size, command.size, *is_first)
+    }
+
+    /// Takes as many commands as it takes together.
+    fn start(&mut self, now: Instant) {
+        self.running = self.commands.len().min(self.of.together as usize);
+        if self.running == 0 {
+            return;
+        }
+        let batch: Vec<Handed> = self.commands.iter().take(self.running).copied().collect();
+        let longest = batch.iter().map(|handed| self.service(handed)).max().unwrap_or(Span::NANOSECOND);
+        let waited = now.since(self.free);
+        let idle = self.of.idle.filter(|idle| waited >= idle.after).map_or(Span::ZERO, |idle| idle.extra);
+        let others = self.of.behind(u32::try_from(self.running).unwrap_or(u32::MAX));
+        self.ends = Some(now.saturating_add(longest).saturating_add(idle).saturating_add(others));
+    }
+}
+
+impl Target for RunningMeasured<'_> {
+    fn has_room(&self) -> bool {
+        self.commands.len() < self.of.depth as usize
+    }
+
+    fn take(&mut self, handed: Handed, _: Instant) {
+        self.commands.push_back(handed);
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.ends
+    }
+
+    fn advance(&mut self, now: Instant, ended: &mut Vec<Command>) {
+        if self.ends == Some(now) {
+            ended.extend(self.commands.drain(..self.running).map(|handed| handed.command));
+            (self.running, self.ends, self.free) = (0, None, now);
+        }
+    }
+
+    /// Begins once the host has handed over all that it has at an instant: these go together.
+    fn settle(&mut self, now: Instant) {
+        if self.ends.is_none() {
+            self.start(now);
+        }
+    }
+}
