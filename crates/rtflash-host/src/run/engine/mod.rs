@@ -340,8 +340,8 @@ impl<W: Watch> HostEngine<'_, W> {
             }
             let Some(command) = self.scheduler.ask(self.now) else {
                 if !self.asks_at_ends && self.queued > 0 {
-                    // A delay that runs is left untouched (`blk_mq_delay_run_hw_queues`). The run at a
-                    // completion has replaced it (`blk_mq_sched_restart`), that at an arrival has not.
+                    // A delay that runs is kept (`blk_mq_delay_run_hw_queues`). The run at a
+                    // completion has ended it (`blk_mq_sched_restart`), that at an arrival has not.
                     self.retry.get_or_insert(self.scenario.host.retry(self.now));
                 }
                 break;

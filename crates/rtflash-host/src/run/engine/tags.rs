@@ -1,7 +1,8 @@
 //! Requests that wait for their tags, first come, first served.
 //!
 //! A process submits one request after the other, and waits in line with one of them
-//! (`blk_mq_get_tag` of block/blk-mq-tag.c, 6.12.117). Behind it the line goes on with its next one.
+//! (`blk_mq_get_tag` of block/blk-mq-tag.c, 6.12.117). Then it goes to the end of the line with the
+//! next one.
 
 use std::collections::{BTreeMap, VecDeque};
 
