@@ -622,3 +622,22 @@ fn writes_wait_for_their_tags_as_in_the_kernel() {
         assert!(found.abs_diff(kernel_us) <= kernel_us / 100, "{requests}{depth} {beside}: {found}, {kernel_us}");
     }
 }
+
+/// BFQ's idling and its boost of interactive jobs are refused by name; without them it is read.
+#[test]
+fn what_bfq_leaves_out_is_refused() {
+    let read = |parameter: &str| {
+        let text = format!(
+            r#"{{ "device": {{ "kind": "emmc", "read": {{ "first": "1us", "next": "1us", "per_kib": "0us" }},
+                "write": {{ "first": "1us", "next": "1us", "per_kib": "0us" }} }},
+            "scheduler": {{ "name": "bfq", {parameter} }},
+            "jobs": [ {{ "name": "a", "op": "read", "size": "4KiB" }} ], "duration": "1s" }}"#
+        );
+        rtflash_host::run::read_scenario(&text, None).map_err(|faults| format!("{faults:?}"))
+    };
+    for (parameter, name) in [(r#""slice_idle": "8ms""#, "slice_idle"), (r#""low_latency": true"#, "low_latency")] {
+        let refused = read(parameter).expect_err("a refusal");
+        assert!(refused.contains(&format!("(`{name}`) is not modelled")), "{refused}");
+    }
+    read(r#""slice_idle": "0ms", "low_latency": false"#).expect("a scenario");
+}
