@@ -50,6 +50,7 @@ fn scenario(setup: &HostSetup, op: Op, scheduler: SchedulerSettings, max_sectors
         level: 4,
         cpu: 0,
         user_centric: false,
+        is_async: false,
         releases: JobReleases::Closed { depth: 1, think: Span::ZERO },
         phase: Instant::START,
         count: None,

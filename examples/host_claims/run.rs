@@ -78,6 +78,7 @@ impl Setting {
             level: 4,
             cpu: 0,
             user_centric: false,
+            is_async: false,
             releases: JobReleases::Closed { depth, think: Span::ZERO },
             phase: Instant::START,
             count: None,

@@ -285,7 +285,7 @@ fn bounds_beside_runs() {
     let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
         "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
     assert_eq!(answer["jobs"], serde_json::json!([job]));
-    let other = &bound(1, &["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
+    let other = &bound(3, &["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
     assert_eq!((other.len(), &other[0]["jobs"][0]["bound_ns"]), (2, &9_020_000.into()));
     assert!(other[1]["jobs"][0]["bound_ns"].is_null() && other[1]["jobs"][0]["why"].is_string());
     let text = bound(0, &[]).stdout;
@@ -298,7 +298,8 @@ fn bounds_beside_runs() {
         "jobs": [ { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms" } ], "duration": "1s" }"#;
     let run = rtflash_with_input(&["host", "bound", "-"], drive.as_bytes());
     assert!(run.status == 3 && run.stdout.contains("`ends_within`"), "{run:?}");
-    assert!(bound(1, &["--scheduler", "bfq"]).stdout.contains("others may go ahead"));
+    assert!(bound(3, &["--scheduler", "bfq"]).stdout.contains("for budgets"));
+    assert!(bound(3, &["--scheduler", "kyber"]).stdout.contains("serves all classes alike"));
 }
 
 /// A directory of its own for one test.

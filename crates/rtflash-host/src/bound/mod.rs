@@ -60,7 +60,7 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
         return vec![kept.to_owned(), "hand-over: each request finds a tag and a place at once".to_owned()];
     }
     let mut rests_on = vec![
-        format!("tags: each request finds one of {} at once", scenario.host.requests),
+        format!("tags: each request finds one of {} at once", scenario.tags()),
         "one-pending: each real-time I/O with a period ends before the next one of its job".to_owned(),
     ];
     if let Some(max) = scenario.scheduler.max_inflight() {
@@ -165,7 +165,7 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
         late.into_iter().for_each(|job| loops[job].pile_up(scenario, job));
     };
     let wanted = places::wanted(&loops);
-    let there = scenario.host.requests;
+    let there = scenario.tags();
     if wanted.is_none_or(|wanted| wanted > there.into()) {
         return none(&Why::Tags { wanted, there });
     }

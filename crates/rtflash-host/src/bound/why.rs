@@ -9,7 +9,7 @@ use super::response::ResponseWork;
 /// Why a job has no bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The scheduler lets others go ahead however long something waits.
+    /// A rule of the scheduler, from which no bound follows here.
     Scheduler {
         /// Its name.
         name: &'static str,
@@ -63,21 +63,31 @@ impl Why {
         matches!(self, Why::Unlimited | Why::Beyond { .. })
     }
 
-    /// Whether a bound remains possible: the device does not state its times, or the search was
-    /// given up.
+    /// Whether a bound remains possible: none is derived from the scheduler's rules, the device
+    /// does not state its times, or the search was given up.
     pub fn is_open(&self) -> bool {
         match self {
-            Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
+            Why::Scheduler { .. } | Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
             _ => false,
         }
     }
 }
 
+/// The rule of a scheduler by which others go ahead of a real-time request.
+fn rule(scheduler: &str) -> &'static str {
+    match scheduler {
+        "kyber" => "it serves all classes alike, and its depths follow the latencies that it measures",
+        "bfq" => "others of the class are served for budgets, which the kernel adapts to their past",
+        "mq-deadline" => "requests go by position and in batches, and aged ones of lower classes go ahead",
+        _ => "others may go ahead any number of times",
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Scheduler { name } => write!(f, "by the rules of {name}, others may go ahead any number of times"),
+            Why::Scheduler { name } => write!(f, "no bound is derived for {name}: {}", rule(name)),
             Why::Tags { wanted: Some(wanted), there } => {
                 write!(f, "requests may wait for tags: up to {wanted} are wanted, and there are {there}")
             }

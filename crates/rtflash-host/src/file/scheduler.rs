@@ -1,5 +1,6 @@
 //! The field `scheduler`: a name, or an object with a name and parameters.
 
+use rtflash_model::Span;
 use rtflash_model::reading::{JsonKind, Place, Reader};
 
 use super::{ObjectField, above_zero, bytes_above_zero, time_above_zero};
@@ -37,10 +38,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
         SchedulerSettings::K2(_) => k2_split(reader, raw, place),
         SchedulerSettings::MqDeadline(settings) => mq_deadline(reader, raw, place, settings),
         SchedulerSettings::Kyber(settings) => kyber(reader, raw, place, settings),
-        SchedulerSettings::Bfq(settings) => {
-            let mut fields = ObjectField::open(reader, raw, place, ["name", "budget"])?;
-            Some(SchedulerSettings::Bfq(BfqSettings { budget: fields.or("budget", settings.budget, bytes_above_zero) }))
-        }
+        SchedulerSettings::Bfq(settings) => bfq(reader, raw, place, settings),
         SchedulerSettings::MinimalEffort(settings) => {
             let mut fields = ObjectField::open(reader, raw, place, ["name", "rate", "slice", "most_reads"])?;
             Some(SchedulerSettings::MinimalEffort(MinimalEffortSettings {
@@ -120,6 +118,31 @@ fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
         split,
         max_inflight_ahead: None,
     }))
+}
+
+/// BFQ. What its idling and its boost of interactive jobs would do is refused.
+fn bfq<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    settings: BfqSettings,
+) -> Option<SchedulerSettings> {
+    let mut fields = ObjectField::open(reader, raw, place, ["name", "budget", "slice_idle", "low_latency"])?;
+    let budget = fields.or("budget", settings.budget, bytes_above_zero);
+    fields.or("slice_idle", (), |reader, raw, place| {
+        if reader.time(raw, place)? != Span::ZERO {
+            reader.refuse(raw, place, "BFQ's idling (`slice_idle`) is not modelled", "\"0ms\", in the kernel too");
+        }
+        Some(())
+    });
+    fields.or("low_latency", (), |reader, raw, place| {
+        if reader.truth(raw, place)? {
+            let problem = "BFQ's boost of interactive jobs (`low_latency`) is not modelled";
+            reader.refuse(raw, place, problem, "false, and 0 in the kernel");
+        }
+        Some(())
+    });
+    Some(SchedulerSettings::Bfq(BfqSettings { budget }))
 }
 
 fn mq_deadline<'t>(

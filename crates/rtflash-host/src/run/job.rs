@@ -61,6 +61,9 @@ pub struct Job {
     pub cpu: u32,
     /// Whether a user waits for it.
     pub user_centric: bool,
+    /// Whether one process submits all I/Os, without waiting for their ends; else there is one for
+    /// each I/O that is pending.
+    pub is_async: bool,
     /// See [`JobReleases`].
     pub releases: JobReleases,
     /// When it begins.
@@ -83,6 +86,12 @@ impl Job {
     /// Whether its requests are asynchronous for Linux, as the kernel issues them: it writes back.
     pub(crate) fn is_buffered(&self) -> bool {
         matches!(self.releases, JobReleases::WriteBack(_))
+    }
+
+    /// Whether one process submits all of its I/Os: it does so asynchronously, or is the kernel's
+    /// that writes back.
+    pub(crate) fn submits_alone(&self) -> bool {
+        self.is_async || self.is_buffered()
     }
 
     /// I/Os at most; 2⁶⁴ − 1 where nothing ends them.

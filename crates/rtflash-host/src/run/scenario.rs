@@ -42,6 +42,16 @@ impl Scenario {
         self.device.in_front(&self.scheduler)
     }
 
+    /// Tags: one for each request from its arrival at the scheduler to its end. `none` has those of
+    /// the device, where that states them.
+    pub fn tags(&self) -> u32 {
+        let of_device = match (&self.scheduler, &self.device) {
+            (SchedulerSettings::None, HostDevice::Emmc(emmc)) => emmc.tags(),
+            _ => None,
+        };
+        of_device.unwrap_or(self.host.requests)
+    }
+
     /// An I/O of a job at a place, as the scheduler would see it in one piece.
     pub fn whole(&self, job: usize, from: u64) -> Option<Command> {
         Some(self.jobs.get(job)?.io(u32::try_from(job).ok()?, from))

@@ -173,6 +173,7 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
         level: 0,
         cpu: 0,
         user_centric: false,
+        is_async: false,
         releases,
         phase: at(0),
         count: None,

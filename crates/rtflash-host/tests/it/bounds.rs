@@ -28,6 +28,7 @@ fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
         level: u8::try_from(rng.within(0, 3)).expect("a level"),
         cpu: 0,
         user_centric: false,
+        is_async: false,
         until: None,
         pace: None,
         releases: if rng.within(0, 7) == 0 {
@@ -297,6 +298,7 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
         level,
         cpu: 0,
         user_centric: false,
+        is_async: false,
         releases,
         phase: at(phase),
         count: None,

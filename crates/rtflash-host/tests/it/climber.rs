@@ -47,6 +47,7 @@ fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
         level: u8::try_from(rng.within(0, 2)).expect("a level"),
         cpu: 0,
         user_centric: false,
+        is_async: false,
         until: None,
         pace: None,
         releases,

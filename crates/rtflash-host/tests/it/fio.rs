@@ -41,7 +41,7 @@ fn a_file_with_globals_clones_and_comments() {
         reader(1, 3),
         // A file for each of the readers in front of it, and its own offset.
         r#"{ "name": "log", "op": "write", "from": "3GiB", "span": "1GiB", "size": "512KiB", "count": 2048, "class": "idle", "level": 0,
-            "depth": 4, "rate": "10MiB", "phase": "500ms", "until": "2500ms" }"#
+            "depth": 4, "submit": "async", "rate": "10MiB", "phase": "500ms", "until": "2500ms" }"#
             .to_owned(),
         r#"{ "name": "trim", "op": "discard", "from": "4GiB", "span": "1GiB", "size": "512KiB", "count": 2048, "phase": "500ms", "until": "2s" }"#.to_owned(),
     ];
@@ -66,9 +66,10 @@ fn random(seed: u64, number: u64) -> (String, String) {
     let (cpu, start, end, from) = (within(0, 3), within(0, 200), within(250, 400), within(0, 9));
     let span = within(1, 100);
     let mut json = format!(
-        r#"{{ "name": "j{number}", "op": "{op}", "pattern": "{}", "size": "{kib}KiB", "depth": {depth}, "class": "{}", "level": {level}, "cpu": {cpu},
+        r#"{{ "name": "j{number}", "op": "{op}", "pattern": "{}", "size": "{kib}KiB", "depth": {depth}, "submit": "{}", "class": "{}", "level": {level}, "cpu": {cpu},
             "phase": "{start}ms", "until": "{end}ms", "from": "{from}MiB", "span": "{span}MiB", "count": {}"#,
         if is_random { "random" } else { "sequential" },
+        if depth > 1 { "async" } else { "sync" },
         ["rt", "be", "idle"][usize::try_from(class).expect("a class")],
         span * 1_024 / kib
     );

@@ -346,6 +346,7 @@ fn job(rng: &mut Stream, class: Class, number: usize) -> Job {
         level: u8::try_from(rng.within(0, 2)).expect("a level"),
         cpu: 0,
         user_centric: false,
+        is_async: false,
         until: None,
         pace: None,
         releases: match rng.within(0, 2) {

@@ -50,6 +50,17 @@ fn merged(
     Some((place, Command { from, size, ..queued[place] }))
 }
 
+/// A job, and the I/O if it has a process of its own.
+type Submitter = (usize, Option<usize>);
+
+/// A submitter's request leaves the line. The next ones are behind all others.
+fn to_the_end(waiting: &mut Vec<(Submitter, Vec<Command>)>, next: usize, submitter: Submitter) {
+    waiting.remove(next);
+    type Line = Vec<(Submitter, Vec<Command>)>;
+    let (own, others): (Line, Line) = std::mem::take(waiting).into_iter().partition(|(of, _)| *of == submitter);
+    *waiting = [others, own].concat();
+}
+
 /// Latencies of each job, ascending.
 fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut scheduler: Box<dyn Scheduler> = scenario.scheduler.scheduler();
@@ -60,10 +71,16 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
     let mut owner: Vec<Vec<usize>> = Vec::new();
     // What is at the scheduler, in order of arrival, as it is by now.
     let mut queued: Vec<Command> = Vec::new();
-    let mut waiting: Vec<Vec<Command>> = Vec::new();
+    // In line, each with the process that submits it: a job's, or one for the I/O.
+    let mut waiting: Vec<(Submitter, Vec<Command>)> = Vec::new();
     let mut device: Vec<Command> = Vec::new();
     let mut ends = None;
-    let mut tags = scenario.host.requests as usize;
+    let of_device = matches!(scenario.scheduler, SchedulerSettings::None);
+    let mut tags = match emmc.attach {
+        Attach::Budget if of_device => emmc.depth,
+        Attach::Tags if of_device => emmc.depth - 1,
+        _ => scenario.host.requests,
+    } as usize;
     // Tags of requests that may have some of them alone.
     let mut limited = 0_usize;
     let buffered =
@@ -154,7 +171,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                 may_ask |= scenario.host.turnaround == Span::ZERO;
             }
         }
-        let admit = |waiting: &mut Vec<Vec<Command>>,
+        let admit = |waiting: &mut Vec<(Submitter, Vec<Command>)>,
                      tags: &mut usize,
                      limited: &mut usize,
                      owner: &mut [Vec<usize>],
@@ -163,23 +180,24 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             let mut next = 0;
             let mut any = false;
             while next < waiting.len() {
-                let own = limit(&**scheduler, &waiting[next][0]);
-                if waiting[..next].iter().any(|earlier| limit(&**scheduler, &earlier[0]) == own) {
+                let (submitter, pieces) = waiting[next].clone();
+                let own = limit(&**scheduler, &pieces[0]);
+                if waiting[..next].iter().any(|(_, earlier)| limit(&**scheduler, &earlier[0]) == own) {
                     // It is behind its like.
                     next += 1;
-                } else if let Some((place, after)) = merged(scenario, &waiting[next], queued, &**scheduler) {
+                } else if let Some((place, after)) = merged(scenario, &pieces, queued, &**scheduler) {
                     scheduler.merged(&queued[place], &after);
                     queued[place] = after;
-                    let gone = waiting.remove(next);
-                    let io = owner[usize::try_from(gone[0].id).expect("few")][0];
+                    to_the_end(waiting, next, submitter);
+                    let io = owner[usize::try_from(pieces[0].id).expect("few")][0];
                     owner[usize::try_from(after.id).expect("few")].push(io);
                     next = 0;
-                } else if waiting[next].len() > *tags {
+                } else if pieces.len() > *tags {
                     break;
-                } else if own.is_some_and(|own| *limited + waiting[next].len() > own) {
+                } else if own.is_some_and(|own| *limited + pieces.len() > own) {
                     next += 1;
                 } else {
-                    let pieces = waiting.remove(next);
+                    to_the_end(waiting, next, submitter);
                     *tags -= pieces.len();
                     *limited += if own.is_some() { pieces.len() } else { 0 };
                     queued.extend(&pieces);
@@ -231,6 +249,8 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
             let fits = job.span.is_none_or(|span| place[number] + job.size <= job.from + span);
             let from = if fits { place[number] } else { job.from };
             place[number] = from + job.size;
+            let alone = job.is_async || matches!(job.releases, JobReleases::WriteBack(_));
+            let submitter = if alone { (number, None) } else { (number, Some(ios.len())) };
             let mut left = 0;
             let mut behind = job.size;
             let mut next = from;
@@ -262,7 +282,7 @@ fn plainly(scenario: &Scenario) -> Vec<Vec<u64>> {
                     offset += piece;
                 }
                 left += pieces.len();
-                waiting.push(pieces);
+                waiting.push((submitter, pieces));
                 behind -= size;
                 next += size;
             }
@@ -341,6 +361,7 @@ fn scenario(seed: u64) -> Scenario {
             level: u8::try_from(rng.within(0, 7)).expect("a level"),
             cpu: rng.small(0, 1),
             user_centric: rng.within(0, 1) == 0,
+            is_async: rng.within(0, 1) == 0,
             releases,
             phase: at(phase),
             count: (rng.within(0, 3) == 0).then_some(rng.within(0, 9)),
@@ -349,10 +370,12 @@ fn scenario(seed: u64) -> Scenario {
         }
     };
     let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
+    let attach = rng.one_of(&[Attach::Unstated, Attach::Tags, Attach::Budget]);
     Scenario {
         device: HostDevice::Emmc(Emmc {
-            attach: rng.one_of(&[Attach::Unstated, Attach::Tags]),
-            depth: rng.small(1, 3),
+            attach,
+            // With tags, one command more than there are.
+            depth: rng.small(1, 3) + u32::from(attach == Attach::Tags),
             read,
             write,
             slow: None,
@@ -412,6 +435,7 @@ fn a_reader_behind_a_writer() {
         level: 0,
         cpu: 0,
         user_centric: false,
+        is_async: false,
         releases: JobReleases::Every { period: us(10_000), jitter: Span::ZERO },
         phase: at(1_000),
         count: Some(1),
@@ -542,13 +566,15 @@ fn a_merged_command_is_the_first_of_an_io() {
 
 /// A card with d tags behind mq-deadline: d + 1 commands are out of the scheduler. Real-time reads
 /// hide the others while they are inside, and Linux 6.12.117 asks again behind 3 ms where nothing
-/// waited for a tag. Its medians, in User-Mode Linux with time travel, are 7.02 ms and 15.00 ms.
+/// waited for a tag. Its medians, in User-Mode Linux with time travel, are 7.02, 15.00 and
+/// 19.00 ms.
 #[test]
 fn tags_alone_let_one_command_more_out() {
     for (attach, median) in [
         (r#""attach": "usb""#, 1_460_000),
         (r#""attach": "tags", "depth": 1"#, 7_020_000),
         (r#""attach": "tags", "depth": 2"#, 15_000_000),
+        (r#""attach": "tags", "depth": 3"#, 19_000_000),
     ] {
         let text = format!(
             r#"{{"device": {{"kind": "emmc", {attach},
@@ -595,4 +621,23 @@ fn writes_wait_for_their_tags_as_in_the_kernel() {
         let found = run(&scenario, 1).expect("a run")[0].latencies.percentile(9_900).expect("writes") / 1_000;
         assert!(found.abs_diff(kernel_us) <= kernel_us / 100, "{requests}{depth} {beside}: {found}, {kernel_us}");
     }
+}
+
+/// BFQ's idling and its boost of interactive jobs are refused by name; without them it is read.
+#[test]
+fn what_bfq_leaves_out_is_refused() {
+    let read = |parameter: &str| {
+        let text = format!(
+            r#"{{ "device": {{ "kind": "emmc", "read": {{ "first": "1us", "next": "1us", "per_kib": "0us" }},
+                "write": {{ "first": "1us", "next": "1us", "per_kib": "0us" }} }},
+            "scheduler": {{ "name": "bfq", {parameter} }},
+            "jobs": [ {{ "name": "a", "op": "read", "size": "4KiB" }} ], "duration": "1s" }}"#
+        );
+        rtflash_host::run::read_scenario(&text, None).map_err(|faults| format!("{faults:?}"))
+    };
+    for (parameter, name) in [(r#""slice_idle": "8ms""#, "slice_idle"), (r#""low_latency": true"#, "low_latency")] {
+        let refused = read(parameter).expect_err("a refusal");
+        assert!(refused.contains(&format!("(`{name}`) is not modelled")), "{refused}");
+    }
+    read(r#""slice_idle": "0ms", "low_latency": false"#).expect("a scenario");
 }

@@ -77,6 +77,7 @@ fn beside(rng: &mut Stream) -> Vec<Job> {
         level: rng.one_of(&[0, 4, 7]),
         cpu: 0,
         user_centric: false,
+        is_async: false,
         releases: JobReleases::Closed { depth: rng.small(1, 6), think: ns(rng.one_of(&[0, 0, 300])) },
         phase: at(rng.within(0, 500)),
         count: None,

@@ -214,6 +214,7 @@ impl CertifiedClusters {
             level: 4,
             cpu: 0,
             user_centric: false,
+            is_async: false,
             releases: JobReleases::Every { period: period(source.releases), jitter: self.jitter },
             phase: Instant::START,
             count: None,

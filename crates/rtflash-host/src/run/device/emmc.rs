@@ -70,6 +70,15 @@ fn most_extra(slow: Option<Slow>) -> Span {
 }
 
 impl Emmc {
+    /// The driver's tags; `None` where they are not stated.
+    pub(crate) fn tags(&self) -> Option<u32> {
+        match self.attach {
+            Attach::Unstated => None,
+            Attach::Budget => Some(self.depth),
+            Attach::Tags => Some(self.depth - 1),
+        }
+    }
+
     fn cost(&self, command: &Command) -> EmmcCost {
         if command.op == Op::Read { self.read } else { self.write }
     }

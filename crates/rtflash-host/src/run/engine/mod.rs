@@ -20,7 +20,7 @@ use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
-use tags::Tags;
+use tags::{Submitter, Tags};
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -138,7 +138,7 @@ pub fn run_by(
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
-        tags: Tags::new(scenario.host.requests),
+        tags: Tags::new(scenario.tags()),
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
@@ -200,6 +200,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends;
             if turnaround == Span::ZERO {
                 asks |= runs;
+                self.retry.take_if(|_| runs);
             } else if runs {
                 self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
             }
@@ -211,7 +212,10 @@ impl<W: Watch> HostEngine<'_, W> {
             self.events.pop();
             asks |= match event {
                 EngineEvent::Release(job) => self.timed(job),
-                EngineEvent::Ask => true,
+                EngineEvent::Ask => {
+                    self.retry = None;
+                    true
+                }
             };
         }
         if asks {
@@ -308,6 +312,8 @@ impl<W: Watch> HostEngine<'_, W> {
         self.next_io += 1;
         self.watch.see(self.now, &RunEvent::Released { io, job: position });
         self.foresee(|foresight| foresight.released(position));
+        let one = self.scenario.jobs[position].submits_alone();
+        let submitter = if one { Submitter::Job(position) } else { Submitter::Io(io) };
         let mut left = 0;
         for request in self.scenario.requests(whole) {
             let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
@@ -318,7 +324,7 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.next_command += 1;
             }
             left += numbered.len() as u64;
-            self.tags.wait(self.tag_limit(&request), numbered);
+            self.tags.wait(self.tag_limit(&request), submitter, numbered);
         }
         self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
         self.admit();
@@ -333,7 +339,11 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.scheduler.foresee(foresight.earliest(self.now));
             }
             let Some(command) = self.scheduler.ask(self.now) else {
-                self.retry = (!self.asks_at_ends && self.queued > 0).then(|| self.scenario.host.retry(self.now));
+                if !self.asks_at_ends && self.queued > 0 {
+                    // A delay that runs is kept (`blk_mq_delay_run_hw_queues`). The run at a
+                    // completion has ended it (`blk_mq_sched_restart`), that at an arrival has not.
+                    self.retry.get_or_insert(self.scenario.host.retry(self.now));
+                }
                 break;
             };
             let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);

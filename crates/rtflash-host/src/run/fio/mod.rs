@@ -251,6 +251,7 @@ impl FioReader<'_> {
             level: options.level.unwrap_or(if options.class.is_some() { 0 } else { 4 }),
             cpu: core(&options.cores, 0).unwrap_or(0),
             user_centric: false,
+            is_async: options.iodepth.is_some_and(|depth| depth > 1),
             releases: JobReleases::Closed {
                 depth: options.iodepth.unwrap_or(IODEPTH),
                 think: options.thinktime.unwrap_or(Span::ZERO),

@@ -10,7 +10,7 @@ use crate::run::job::{Job, JobPattern, JobReleases};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 20] = [
     "name",
     "op",
     "pattern",
@@ -21,6 +21,7 @@ const FIELDS: [&str; 19] = [
     "level",
     "cpu",
     "user_centric",
+    "submit",
     "every",
     "jitter",
     "depth",
@@ -47,6 +48,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     let level = fields.or("level", 4, level);
     let cpu = fields.or("cpu", 0, |reader, raw, place| core(reader, raw, place, host));
     let user_centric = fields.or("user_centric", false, |reader, raw, place| reader.truth(raw, place));
+    let is_async = fields.or("submit", false, is_async);
     let every = fields.or("every", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let jitter = fields.or("jitter", Span::ZERO, Reader::time);
     let depth = fields.or("depth", 1, depth);
@@ -72,10 +74,9 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         (None, ..) => JobReleases::Closed { depth, think },
     };
     let pace = rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
-    let op = op.unwrap_or(Op::Read);
     let job = Job {
         name,
-        op,
+        op: op.unwrap_or(Op::Read),
         pattern,
         from,
         span,
@@ -84,6 +85,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         level,
         cpu,
         user_centric,
+        is_async,
         releases,
         phase,
         count,
@@ -104,6 +106,10 @@ fn late<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, every: Opt
 fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<JobPattern> {
     let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
     Some([JobPattern::Sequential, JobPattern::Random][at])
+}
+
+fn is_async<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<bool> {
+    reader.choice(raw, place, "way to submit", &["sync", "async"]).map(|at| at == 1)
 }
 
 /// Bytes for one I/O of that size at least.
