@@ -178,6 +178,8 @@ impl Fitted {
             p50_ns: of.p50,
             predicted_ns: of.predicted,
         };
+        // An operation that was not measured has the other's line, and no residuals.
+        let lines = lines.filter(|(op, _)| measurement.largest.iter().any(|of| of.op == *op));
         let residuals = lines.flat_map(|(op, line)| line.sizes.iter().map(move |of| (op, of))).map(residual);
         let chosen = &fit.candidates[0];
         let error = |error: &crate::fit::Error| {
@@ -231,6 +233,16 @@ impl Fitted {
                 "the drive's times have a trend over the rounds (Mann-Kendall p = {}), so the longest seen bounds \
                  nothing: measure until they are level",
                 self.tests.trend_p
+            )
+        })
+    }
+
+    /// Why no bound can be claimed of jobs with this operation; `None` if it was measured.
+    pub fn not_measured(&self, op: Op) -> Option<String> {
+        let name = op.name();
+        (!self.largest.iter().any(|of| of.op == name)).then(|| {
+            format!(
+                "no {name} was measured, so no bound on {name}s can be claimed: measure them (`rtflash host protocol`)"
             )
         })
     }

@@ -3,7 +3,7 @@
 /// The nearest whole number, within those of 64 bits; zero for what is none.
 pub fn rounded(number: f64) -> u64 {
     let number = libm::round(number);
-    if number >= 1.0 && number < 1.8e19 {
+    if (1.0..1.8e19).contains(&number) {
         // A double in this range has an exact whole value: it is written out and read.
         format!("{number:.0}").parse().unwrap_or(u64::MAX)
     } else if number >= 1.8e19 {

@@ -1,6 +1,5 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
-use rtflash_drive::claims::Fitted;
 use rtflash_host::bound::{Bound, bounds};
 use rtflash_wire::BoundAnswer;
 
@@ -24,16 +23,12 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
     let (mut answers, mut status) = (String::new(), Status::Yes);
-    let fitted = input.fitted();
-    if let Some(reason) = fitted.as_ref().and_then(Fitted::no_bound) {
-        return Err(Unanswered::because(&reason, Status::CannotTell));
-    }
-    let claims = fitted.map(|fitted| fitted.claims());
     for scheduler in schedulers {
         let scenario = input.scenario(scheduler)?;
+        let measured = input.measured(&scenario)?.map(|fitted| fitted.claims());
         let bounds = bounds(&scenario);
         status = bounds.iter().map(verdict).fold(status, Status::max);
-        let answer = BoundAnswer { measured: claims.clone(), ..BoundAnswer::new(&scenario, &bounds) };
+        let answer = BoundAnswer { measured, ..BoundAnswer::new(&scenario, &bounds) };
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
         }

@@ -13,6 +13,7 @@ use rtflash_verify::verify_certified;
 use super::{allocate, analysis_relying_on};
 use crate::answer::Unanswered;
 use crate::args::HostInputArgs;
+use crate::status::Status;
 use crate::{CommandFailure, source};
 
 /// Files beside the scenario, and certificates of the sound analysis.
@@ -125,8 +126,21 @@ impl Input {
         Ok(Input { file, setup, folder })
     }
 
-    /// What its device was fitted to, if it was.
-    pub fn fitted(&self) -> Option<Fitted> {
+    /// The measurements behind a device that was fitted, if they carry bounds for this scenario.
+    ///
+    /// # Errors
+    /// The drive had a trend, or an operation of a job was not measured (exit status 3).
+    pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
+        let Some(fitted) = self.fitted() else { return Ok(None) };
+        let not_measured = || scenario.jobs.iter().find_map(|job| fitted.not_measured(job.op));
+        match fitted.no_bound().or_else(not_measured) {
+            Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
+            None => Ok(Some(fitted)),
+        }
+    }
+
+    /// The block `fitted` of its device, if it has one.
+    fn fitted(&self) -> Option<Fitted> {
         if let Some(setup) = &self.setup {
             return Fitted::in_text(&setup.text);
         }

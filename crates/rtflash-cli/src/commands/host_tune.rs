@@ -27,6 +27,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
     }
+    input.measured(&scenario)?;
     let schedulers: Vec<SchedulerSettings> =
         args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
     let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed))
