@@ -342,10 +342,12 @@ class BoundAnswer(Answer):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "jobs",
+        "measured",
         "rests_on",
         "scheduler",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "measured": "list[str]",
         "rests_on": "list[str]",
         "scheduler": "str",
     }
@@ -355,6 +357,10 @@ class BoundAnswer(Answer):
 
     jobs: list[JobBound]
     """The real-time jobs, in the scenario's order."""
+    measured: list[str] | None
+    """What is claimed of a device that was fitted to measurements, a sentence each; null for other
+    devices.
+    """
     rests_on: list[str]
     """What the bounds rest on, a clause each: first the name by which docs/host.md calls it."""
     scheduler: str

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::map::Map;
-use crate::nand::{Error, Nand, NandGeometry, NandOperation};
+use crate::nand::{DharaError, Nand, NandGeometry, NandOperation};
 
 /// A line of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl DharaRun {
         self.map.as_ref()
     }
 
-    fn start(&mut self) -> Result<(), Error> {
+    fn start(&mut self) -> Result<(), DharaError> {
         let mut nand = match self.map.take() {
             Some(map) => map.into_nand(),
             None => self.factory.take().expect("a run has a chip: an invariant"),
@@ -92,7 +92,7 @@ impl DharaRun {
     ///
     /// # Errors
     /// Dhara's.
-    pub fn call(&mut self, call: Call) -> Result<(), Error> {
+    pub fn call(&mut self, call: Call) -> Result<(), DharaError> {
         match call {
             Call::Bad(block) => self.nand().factory_bad(block),
             Call::Fail(n, m) => self.nand().fail_in(n, m),
@@ -117,6 +117,6 @@ impl DharaRun {
 }
 
 /// The line that ends what a call did.
-pub fn last_line(result: Result<(), Error>) -> String {
+pub fn last_line(result: Result<(), DharaError>) -> String {
     format!("= {}", result.map_or_else(|error| error as u8, |()| 0))
 }

@@ -6,7 +6,7 @@
 mod recovery;
 mod start;
 
-use crate::nand::{Error, MetaPage, NONE, Nand, NandGeometry, PageMeta};
+use crate::nand::{DharaError, MetaPage, NONE, Nand, NandGeometry, PageMeta};
 use crate::{RETRIES, at};
 
 /// Which recovery from a failed block is under way.
@@ -196,21 +196,21 @@ impl Journal {
         self.forget_metas();
     }
 
-    fn skip_block(&mut self) -> Result<(), Error> {
+    fn skip_block(&mut self) -> Result<(), DharaError> {
         let log2 = self.geometry().log2_block;
         let next = self.next_block(self.head >> log2);
         if self.synced_tail >> log2 == next {
-            return Err(Error::JournalFull);
+            return Err(DharaError::JournalFull);
         }
         self.head = next << log2;
         self.roll_at_start();
         Ok(())
     }
 
-    fn prepare_head(&mut self) -> Result<(), Error> {
+    fn prepare_head(&mut self) -> Result<(), DharaError> {
         let (next, log2) = (self.next_user(self.head), self.geometry().log2_block);
         if same(next, self.synced_tail, log2) && !same(next, self.head, log2) {
-            return Err(Error::JournalFull);
+            return Err(DharaError::JournalFull);
         }
         self.dirty = true;
         if !self.is_block_start(self.head) {
@@ -224,11 +224,15 @@ impl Journal {
             self.bad_now += 1;
             self.skip_block()?;
         }
-        Err(Error::TooBad)
+        Err(DharaError::TooBad)
     }
 
     /// Appends a page by `program`, which gets the head (`dhara_journal_enqueue`, `_copy`).
-    fn append(&mut self, meta: PageMeta, program: impl Fn(&mut Nand, u32) -> Result<(), Error>) -> Result<(), Error> {
+    fn append(
+        &mut self,
+        meta: PageMeta,
+        program: impl Fn(&mut Nand, u32) -> Result<(), DharaError>,
+    ) -> Result<(), DharaError> {
         for _ in 0..RETRIES {
             let head = self.prepare_head().and_then(|()| program(&mut self.nand, self.head));
             match head {
@@ -236,25 +240,25 @@ impl Journal {
                 Err(failure) => self.recover_from(failure)?,
             }
         }
-        Err(Error::TooBad)
+        Err(DharaError::TooBad)
     }
 
     /// Appends new data.
-    pub(crate) fn enqueue(&mut self, meta: PageMeta) -> Result<(), Error> {
+    pub(crate) fn enqueue(&mut self, meta: PageMeta) -> Result<(), DharaError> {
         self.append(meta, Nand::program)
     }
 
     /// Appends a filler that is not even programmed.
-    pub(crate) fn enqueue_nothing(&mut self) -> Result<(), Error> {
+    pub(crate) fn enqueue_nothing(&mut self) -> Result<(), DharaError> {
         self.append(PageMeta::ONES, |_, _| Ok(()))
     }
 
     /// Appends a copy of a page.
-    pub(crate) fn copy(&mut self, from: u32, meta: PageMeta) -> Result<(), Error> {
+    pub(crate) fn copy(&mut self, from: u32, meta: PageMeta) -> Result<(), DharaError> {
         self.append(meta, |nand, to| nand.copy(from, to))
     }
 
-    fn push_meta(&mut self, meta: PageMeta) -> Result<(), Error> {
+    fn push_meta(&mut self, meta: PageMeta) -> Result<(), DharaError> {
         let user = self.head;
         let slot = at(self.slot(user));
         self.buffer.metas[slot] = meta;

@@ -3,7 +3,7 @@
 //! It issues the operations of `map.c` of Dhara, commit 1b166e4, one for one.
 
 use crate::journal::Journal;
-use crate::nand::{Error, NONE, Nand, PageMeta};
+use crate::nand::{DharaError, NONE, Nand, PageMeta};
 use crate::{RETRIES, at};
 
 /// A map that a driver of a disk has: `struct dhara_map`.
@@ -86,7 +86,7 @@ impl Map {
     ///
     /// # Errors
     /// None today: a sector without a page reads as ones.
-    pub fn read(&mut self, sector: u32) -> Result<(), Error> {
+    pub fn read(&mut self, sector: u32) -> Result<(), DharaError> {
         if let Some(page) = self.walk(sector).page {
             self.journal.nand.read_data(page);
         }
@@ -94,7 +94,7 @@ impl Map {
     }
 
     /// Copies a page to the head if it is its sector's (`raw_gc`).
-    fn move_up(&mut self, page: u32) -> Result<(), Error> {
+    fn move_up(&mut self, page: u32) -> Result<(), DharaError> {
         let meta = self.journal.read_meta(page);
         if meta.sector == NONE {
             return Ok(());
@@ -108,7 +108,7 @@ impl Map {
     }
 
     /// Fills the group with a copy of the last page (`pad_queue`).
-    fn pad(&mut self) -> Result<(), Error> {
+    fn pad(&mut self) -> Result<(), DharaError> {
         let root = self.journal.root;
         self.journal.buffer.count = self.count;
         if root == NONE {
@@ -119,8 +119,8 @@ impl Map {
     }
 
     /// Copies what a failed block has; other causes are passed on (`try_recover`).
-    fn recover(&mut self, cause: Error) -> Result<(), Error> {
-        if cause != Error::Recover {
+    fn recover(&mut self, cause: DharaError) -> Result<(), DharaError> {
+        if cause != DharaError::Recover {
             return Err(cause);
         }
         let mut restarts = 0;
@@ -131,8 +131,8 @@ impl Map {
             };
             match step {
                 Ok(()) => {}
-                Err(Error::Recover) if restarts < RETRIES => restarts += 1,
-                Err(Error::Recover) => return Err(Error::TooBad),
+                Err(DharaError::Recover) if restarts < RETRIES => restarts += 1,
+                Err(DharaError::Recover) => return Err(DharaError::TooBad),
                 Err(other) => return Err(other),
             }
         }
@@ -140,7 +140,7 @@ impl Map {
     }
 
     /// (`auto_gc`)
-    fn collect(&mut self) -> Result<(), Error> {
+    fn collect(&mut self) -> Result<(), DharaError> {
         if self.journal.size() < self.capacity() {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl Map {
     }
 
     /// (`dhara_map_gc`)
-    fn collect_one(&mut self) -> Result<(), Error> {
+    fn collect_one(&mut self) -> Result<(), DharaError> {
         if self.count == 0 {
             return Ok(());
         }
@@ -168,14 +168,14 @@ impl Map {
     ///
     /// # Errors
     /// Those of `dhara_map_write`.
-    pub fn write(&mut self, sector: u32) -> Result<(), Error> {
+    pub fn write(&mut self, sector: u32) -> Result<(), DharaError> {
         loop {
             let before = self.count;
             self.collect()?;
             let walk = self.walk(sector);
             if walk.page.is_none() {
                 if self.count >= self.capacity() {
-                    return Err(Error::MapFull);
+                    return Err(DharaError::MapFull);
                 }
                 self.count += 1;
             }
@@ -191,7 +191,7 @@ impl Map {
     }
 
     /// (`try_delete`)
-    fn delete(&mut self, sector: u32) -> Result<(), Error> {
+    fn delete(&mut self, sector: u32) -> Result<(), DharaError> {
         let walk = self.walk(sector);
         if walk.page.is_none() {
             return Ok(());
@@ -217,7 +217,7 @@ impl Map {
     ///
     /// # Errors
     /// Those of `dhara_map_trim`.
-    pub fn trim(&mut self, sector: u32) -> Result<(), Error> {
+    pub fn trim(&mut self, sector: u32) -> Result<(), DharaError> {
         loop {
             self.collect()?;
             match self.delete(sector) {
@@ -231,7 +231,7 @@ impl Map {
     ///
     /// # Errors
     /// Those of `dhara_map_sync`.
-    pub fn sync(&mut self) -> Result<(), Error> {
+    pub fn sync(&mut self) -> Result<(), DharaError> {
         while !self.journal.is_clean() {
             let step = match self.journal.peek() {
                 None => self.pad(),
@@ -251,5 +251,5 @@ pub struct StartedMap {
     /// The map: an empty one where none was found.
     pub map: Map,
     /// Whether the chip had one.
-    pub found: Result<(), Error>,
+    pub found: Result<(), DharaError>,
 }

@@ -8,7 +8,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// What is wrong, with the number that Dhara's `dhara_error_t` gives it (`error.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Error {
+pub enum DharaError {
     /// The chip reports that a program or an erase failed.
     BadBlock = 1,
     /// More blocks in a row are bad than Dhara skips.
@@ -232,9 +232,9 @@ impl Nand {
     }
 
     /// A program or an erase of `block` begins; whether it will do what it should.
-    fn change(&mut self, block: u32, operation: NandOperation) -> Result<bool, Error> {
+    fn change(&mut self, block: u32, operation: NandOperation) -> Result<bool, DharaError> {
         if self.cut_in == 1 {
-            return Err(Error::Cut);
+            return Err(DharaError::Cut);
         }
         self.cut_in = self.cut_in.saturating_sub(1);
         self.log.push(operation);
@@ -248,30 +248,30 @@ impl Nand {
         Ok(!self.failed[at(block)])
     }
 
-    pub(crate) fn erase(&mut self, block: u32) -> Result<(), Error> {
+    pub(crate) fn erase(&mut self, block: u32) -> Result<(), DharaError> {
         let works = self.change(block, NandOperation::Erase(block))?;
         let first = at(block << self.geometry.log2_block);
         let pages = first..first + (1 << self.geometry.log2_block);
         self.pages[pages].fill(if works { ERASED } else { SPOILED });
-        if works { Ok(()) } else { Err(Error::BadBlock) }
+        if works { Ok(()) } else { Err(DharaError::BadBlock) }
     }
 
-    fn put(&mut self, page: u32, content: Content, operation: NandOperation) -> Result<(), Error> {
+    fn put(&mut self, page: u32, content: Content, operation: NandOperation) -> Result<(), DharaError> {
         let works = self.change(self.geometry.block_of(page), operation)?;
         self.pages[at(page)] = if works { NandPage { content, programmed: true } } else { SPOILED };
-        if works { Ok(()) } else { Err(Error::BadBlock) }
+        if works { Ok(()) } else { Err(DharaError::BadBlock) }
     }
 
     /// Programs data.
-    pub(crate) fn program(&mut self, page: u32) -> Result<(), Error> {
+    pub(crate) fn program(&mut self, page: u32) -> Result<(), DharaError> {
         self.put(page, Content::Zeros, NandOperation::Program(page))
     }
 
-    pub(crate) fn program_checkpoint(&mut self, page: u32, checkpoint: &MetaPage) -> Result<(), Error> {
+    pub(crate) fn program_checkpoint(&mut self, page: u32, checkpoint: &MetaPage) -> Result<(), DharaError> {
         self.put(page, Content::MetaPage(Rc::new(checkpoint.clone())), NandOperation::Program(page))
     }
 
-    pub(crate) fn copy(&mut self, from: u32, to: u32) -> Result<(), Error> {
+    pub(crate) fn copy(&mut self, from: u32, to: u32) -> Result<(), DharaError> {
         let content = self.pages[at(from)].content.clone();
         self.put(to, content, NandOperation::Copy(from, to))
     }

@@ -182,9 +182,10 @@ impl Fitted {
         let lines = lines.filter(|(op, _)| measurement.largest.iter().any(|of| of.op == *op));
         let residuals = lines.flat_map(|(op, line)| line.sizes.iter().map(move |of| (op, of))).map(residual);
         let chosen = &fit.candidates[0];
-        let error = |error: &crate::fit::Error| {
-            let alike =
-                |other: &&crate::fit::Error| (other.op, other.of_ten_thousand) == (error.op, error.of_ten_thousand);
+        let error = |error: &crate::fit::PercentileError| {
+            let alike = |other: &&crate::fit::PercentileError| {
+                (other.op, other.of_ten_thousand) == (error.op, error.of_ten_thousand)
+            };
             let short = |factor: f64| libm::round(factor * 1e3) / 1e3;
             FittedError {
                 op: error.op.name().to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Journal, same};
 use crate::RETRIES;
-use crate::nand::{Error, NONE};
+use crate::nand::{DharaError, NONE};
 
 impl Journal {
     fn start_of_failed(&self) -> u32 {
@@ -10,8 +10,8 @@ impl Journal {
     }
 
     /// The head's block failed; `Ok` where its first page did, and nothing is lost.
-    pub(super) fn recover_from(&mut self, failure: Error) -> Result<(), Error> {
-        if failure != Error::BadBlock {
+    pub(super) fn recover_from(&mut self, failure: DharaError) -> Result<(), DharaError> {
+        if failure != DharaError::BadBlock {
             return Err(failure);
         }
         let (failed, log2) = (self.head, self.geometry().log2_block);
@@ -26,7 +26,7 @@ impl Journal {
             self.recovery.enumerated = false;
             self.next_recovered = self.start_of_failed();
             self.root = self.recovered_root;
-            return Err(Error::Recover);
+            return Err(DharaError::Recover);
         }
         if self.is_block_start(failed) {
             self.nand.mark_bad(failed >> log2);
@@ -38,11 +38,11 @@ impl Journal {
             self.dump_metas()?;
         }
         self.recovery.active = true;
-        Err(Error::Recover)
+        Err(DharaError::Recover)
     }
 
     /// The metadata of the unfinished group go to a page of the next block.
-    fn dump_metas(&mut self) -> Result<(), Error> {
+    fn dump_metas(&mut self) -> Result<(), DharaError> {
         for _ in 0..RETRIES {
             let head = self.prepare_head().and_then(|()| self.nand.program_checkpoint(self.head, &self.buffer));
             match head {
@@ -53,7 +53,7 @@ impl Journal {
                     self.forget_metas();
                     return Ok(());
                 }
-                Err(Error::BadBlock) => {
+                Err(DharaError::BadBlock) => {
                     self.bad_now += 1;
                     self.nand.mark_bad(self.head >> self.geometry().log2_block);
                     self.skip_block()?;
@@ -61,7 +61,7 @@ impl Journal {
                 Err(other) => return Err(other),
             }
         }
-        Err(Error::TooBad)
+        Err(DharaError::TooBad)
     }
 
     pub(super) fn finish_recovery(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::{Journal, same};
 use crate::RETRIES;
-use crate::nand::Error;
+use crate::nand::DharaError;
 
 impl Journal {
     /// The first of the next blocks that has a checkpoint (`find_checkblock`).
@@ -67,7 +67,7 @@ impl Journal {
         first
     }
 
-    fn find_root(&mut self, from: u32) -> Result<(), Error> {
+    fn find_root(&mut self, from: u32) -> Result<(), DharaError> {
         let first = from & !((1 << self.geometry().log2_block) - 1);
         let mut group = from & !(self.group() - 1);
         loop {
@@ -78,7 +78,7 @@ impl Journal {
                 return Ok(());
             }
             if group == first {
-                return Err(Error::TooBad);
+                return Err(DharaError::TooBad);
             }
             group -= self.group();
         }
@@ -113,8 +113,8 @@ impl Journal {
         }
     }
 
-    fn try_resume(&mut self) -> Result<(), Error> {
-        let first = self.block_with_checkpoint(0).ok_or(Error::TooBad)?;
+    fn try_resume(&mut self) -> Result<(), DharaError> {
+        let first = self.block_with_checkpoint(0).ok_or(DharaError::TooBad)?;
         self.epoch = self.buffer.epoch;
         let last = self.last_block_of_epoch(first);
         let group = self.last_group(last);
@@ -131,7 +131,7 @@ impl Journal {
     }
 
     /// Finds the journal on the chip; an empty one where there is none.
-    pub(crate) fn resume(&mut self) -> Result<(), Error> {
+    pub(crate) fn resume(&mut self) -> Result<(), DharaError> {
         self.try_resume().inspect_err(|_| self.reset())
     }
 }

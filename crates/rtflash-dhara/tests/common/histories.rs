@@ -9,7 +9,7 @@ use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rtflash_dhara::costs::DharaShape;
 use rtflash_dhara::history::{Call, DharaRun, last_line};
-use rtflash_dhara::nand::{Error, NandGeometry};
+use rtflash_dhara::nand::{DharaError, NandGeometry};
 
 /// What a history is like.
 #[derive(Debug, Clone, Copy)]
@@ -90,8 +90,8 @@ impl Kind {
     }
 
     /// The next call; after a loss of power it is a start.
-    pub fn next(&self, random: &mut ChaCha8Rng, last: Result<(), Error>) -> Call {
-        if last == Err(Error::Cut) {
+    pub fn next(&self, random: &mut ChaCha8Rng, last: Result<(), DharaError>) -> Call {
+        if last == Err(DharaError::Cut) {
             return Call::Start;
         }
         let mut thousandth = random.random_range(0..1_000);

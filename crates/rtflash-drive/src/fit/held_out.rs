@@ -20,14 +20,14 @@ pub struct FitCandidate {
     /// The kind.
     pub kind: &'static str,
     /// A row for each operation and percentile.
-    pub errors: Vec<Error>,
+    pub errors: Vec<PercentileError>,
     /// What it says of the held-out rounds: residences of reads and writes in ns, sorted.
     pub predicted: [Vec<u64>; 2],
 }
 
 /// A percentile, measured and predicted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct PercentileError {
     /// Of which commands.
     pub op: Op,
     /// The percentile in ten thousandths; 10,000 is the longest.
@@ -38,7 +38,7 @@ pub struct Error {
     pub predicted: u64,
 }
 
-impl Error {
+impl PercentileError {
     /// How many times too long or too short the prediction is: 1 is exact.
     pub fn factor(&self) -> f64 {
         let (one, other) = (self.measured.max(1) as f64, self.predicted.max(1) as f64);
@@ -61,7 +61,7 @@ impl FitCandidate {
             for (of_ten_thousand, enough) in [(5_000, 20), (9_900, 300), (9_990, 3_000), (10_000, 20)] {
                 let found = percentile(&measured[at], of_ten_thousand).zip(percentile(&predicted[at], of_ten_thousand));
                 if let Some((measured, predicted)) = found.filter(|_| count >= enough) {
-                    errors.push(Error { op, of_ten_thousand, measured, predicted });
+                    errors.push(PercentileError { op, of_ten_thousand, measured, predicted });
                 }
             }
         }

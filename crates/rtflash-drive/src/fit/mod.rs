@@ -13,7 +13,7 @@ use rtflash_model::Span;
 use crate::refused::MeasurementRefused;
 use crate::sample::{Measurement, ROUNDS};
 pub use episodes::Episode;
-pub use held_out::{Error, FitCandidate};
+pub use held_out::{FitCandidate, PercentileError};
 pub use line::{SizeLine, SizeResidual};
 
 /// Commands of a size that a fit needs.
