@@ -120,7 +120,7 @@ fn each_command_has_a_manual_page_and_an_example() {
 }
 
 /// Programs of others that examples call: what comes from them on is not run.
-const OTHERS: [&str; 5] = ["(cd ", "serve ", "nbdcopy ", "blkparse sda", "zcat "];
+const OTHERS: [&str; 6] = ["(cd ", "serve ", "nbdcopy ", "blkparse sda", "trace-cmd ", "zcat "];
 
 /// Each example runs as it is printed, in a folder with what the repository has.
 #[cfg(unix)]

@@ -102,7 +102,7 @@ pub struct FittedError {
     pub predicted_ns: u64,
     /// Times too long or too short.
     pub factor: f64,
-    /// The same between odd and even rounds, without a model; null where that was not to be had.
+    /// The factor between odd and even rounds, without a model; null if it cannot be computed.
     pub floor: Option<f64>,
 }
 

@@ -46,10 +46,12 @@ pub enum HostCommand {
     #[command(after_help = "Example:\n  rtflash host protocol --filename /dev/mmcblk0 > measure.fio")]
     Protocol(HostProtocolArgs),
     /// Fit a device to measurements of a drive, with its error on rounds held out
-    #[command(after_help = "Example:\n  rtflash host fit --trace trace.txt --out drive.json")]
+    #[command(
+        after_help = "Example:\n  trace-cmd report > trace.txt\n  rtflash host fit --trace trace.txt --out drive.json"
+    )]
     Fit(HostFitArgs),
     /// Check whether a drive still does what it did when it was fitted
-    #[command(after_help = "Example:\n  rtflash host check drive.json --trace new.txt")]
+    #[command(after_help = "Example:\n  trace-cmd report > new.txt\n  rtflash host check drive.json --trace new.txt")]
     Check(HostCheckArgs),
 }
 

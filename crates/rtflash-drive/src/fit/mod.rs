@@ -30,7 +30,7 @@ pub struct Fit {
     pub episodes: [Vec<Episode>; 2],
     /// All kinds that were tried, with their errors, the chosen one first.
     pub candidates: Vec<FitCandidate>,
-    /// The same errors between odd and even rounds, without any model: the floor of noise.
+    /// Errors between odd and even rounds, without any model: the floor of noise.
     pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
     pub max_sectors: Option<u64>,
