@@ -358,7 +358,7 @@ class BoundAnswer(Answer):
     jobs: list[JobBound]
     """The real-time jobs, in the scenario's order."""
     measured: list[str] | None
-    """What is claimed of a device that was fitted to measurements, a sentence each; null for other
+    """The claims of a device that was fitted to measurements, a sentence each; null for other
     devices.
     """
     rests_on: list[str]

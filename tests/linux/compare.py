@@ -24,10 +24,10 @@ from guest import Places, scheduler_of, time
 
 # Percent in the median and the 99th percentile of latencies, and in bandwidth.
 ALLOWED = {"p50": 5, "p99": 5, "bandwidth": 5}
-# Of fewer I/Os in the guest a percentile is not judged.
+# The comparison judges no percentile of fewer I/Os in the guest.
 ENOUGH = {"p50": 20, "p99": 200, "bandwidth": 100}
 COUNTED = ("agrees", "unsteady", "few", "listed")
-# What the model does otherwise, as docs/host.md says: the line of waiters for tags, and budgets of BFQ.
+# Known differences of the model (docs/host.md): the line of waiters for tags, and budgets of BFQ.
 LISTED = ("waiters", "short of tags", "bfq")
 
 

@@ -1,4 +1,4 @@
-//! What calls of Dhara cost on a chip, over gc_ratio: the table of docs/dhara.md.
+//! Prints the costs of Dhara's calls on a chip, over gc_ratio: the table of docs/dhara.md.
 //!
 //! `cargo run --release -p rtflash-dhara --example costs -- BLOCKS PAGES BYTES READ PROGRAM ERASE
 //! TRANSFER [FAILURES]`: pages of a block, bytes of a page, t_r, t_w, t_e and t_d in nanoseconds,

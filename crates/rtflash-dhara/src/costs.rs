@@ -1,4 +1,4 @@
-//! What a call of Dhara costs at most, in operations and in time. docs/dhara.md has the proofs.
+//! Bounds on a call of Dhara, in operations and in time. docs/dhara.md has the proofs.
 
 use std::ops::{Add, Mul};
 
@@ -122,7 +122,7 @@ pub struct DriverTimes {
     pub mark: u128,
 }
 
-/// Of what the times are made, in nanoseconds.
+/// The parts of a driver's times, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChipTimes {
     /// t_r.
@@ -210,7 +210,7 @@ impl DharaShape {
         self.capacity(self.geometry.blocks >> 6)
     }
 
-    /// What appending `pages` takes beside their programs and copies.
+    /// The cost of appending `pages`, without their programs and copies.
     fn appended(&self, pages: u64) -> CallCost {
         let erases = pages.div_ceil(self.block_users());
         CallCost {
@@ -221,7 +221,7 @@ impl DharaShape {
         }
     }
 
-    /// What taking `pages` from the tail takes, with copies of all of them.
+    /// The cost of taking `pages` from the tail, with copies of all of them.
     fn collected(&self, pages: u64) -> CallCost {
         CallCost {
             reads: pages * (1 + self.walk()),
@@ -231,7 +231,7 @@ impl DharaShape {
         }
     }
 
-    /// What one block that fails costs: all its pages once more, and the call.
+    /// The cost of one block that fails: all its pages once more, and the call.
     fn failure(&self) -> CallCost {
         let [users, block] = [self.group_users(), self.block_users()];
         let pages = CallCost {
@@ -281,7 +281,7 @@ impl DharaShape {
         self.with_failures(self.trims(1))
     }
 
-    /// Pages between the tail and the head that are nobody's any more, at most.
+    /// The most pages of garbage between the tail and the head.
     pub fn garbage(&self) -> u64 {
         let chip = u64::from(self.geometry.blocks) * self.block_users();
         if self.losses {

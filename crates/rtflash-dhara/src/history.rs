@@ -110,7 +110,7 @@ impl DharaRun {
         }
     }
 
-    /// What the chip did since this was asked last.
+    /// The chip's operations since the last call of this method.
     pub fn take_log(&mut self) -> Vec<NandOperation> {
         std::mem::take(&mut self.nand().log)
     }

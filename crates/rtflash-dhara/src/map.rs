@@ -18,7 +18,7 @@ pub struct Map {
 struct Walk {
     /// The sector's page; `None` where it has none.
     page: Option<u32>,
-    /// Where the other halves of its subtrees are, for a page of it that is written now.
+    /// The pages of the other halves of its subtrees, for a page of it that is written now.
     meta: PageMeta,
 }
 

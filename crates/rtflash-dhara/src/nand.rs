@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// A page number that stands for none.
 pub const NONE: u32 = u32::MAX;
 
-/// What is wrong, with the number that Dhara's `dhara_error_t` gives it (`error.h`).
+/// A failure of a call, with the number that Dhara's `dhara_error_t` gives it (`error.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DharaError {
     /// The chip reports that a program or an erase failed.
@@ -112,7 +112,7 @@ pub struct MetaPage {
     pub stamped: bool,
     /// How often the journal has gone round the chip, modulo 256.
     pub epoch: u8,
-    /// Where the journal begins.
+    /// The page at which the journal begins.
     pub tail: u32,
     /// Bad blocks before the head in this round.
     pub bad_now: u32,
@@ -144,7 +144,7 @@ impl MetaPage {
     }
 }
 
-/// What a page holds. Data are zeros, and so is what a failed program or erase leaves.
+/// The content of a page. Data are zeros, as are pages after a failed program or erase.
 #[derive(Debug, Clone)]
 enum Content {
     Ones,
@@ -166,7 +166,7 @@ const SPOILED: NandPage = NandPage { content: Content::Zeros, programmed: true }
 pub struct Nand {
     /// Its geometry.
     pub geometry: NandGeometry,
-    /// What it did since this was emptied.
+    /// Its operations since the log was emptied.
     pub log: Vec<NandOperation>,
     /// Programs and erases that failed.
     pub failures: u32,

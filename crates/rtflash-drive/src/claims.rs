@@ -1,4 +1,4 @@
-//! What can be claimed of a fitted drive, and what a claim rests on.
+//! Claims about a fitted drive, and the evidence of each.
 
 use rtflash_host::Op;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const LEVEL: f64 = 0.05;
 const FOR_P999: usize = 3_000;
 const FOR_P99: usize = 200;
 
-/// What a fitted device was made of: the block `fitted` of its file.
+/// The evidence behind a fitted device: the block `fitted` of its file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
     /// The files.
@@ -40,11 +40,11 @@ pub struct Fitted {
     pub percentiles: Vec<RoundPercentiles>,
     /// Whether rounds can be taken for alike.
     pub tests: FittedTests,
-    /// What a monitor watches.
+    /// The rules of a monitor.
     pub monitor: Vec<MonitorRule>,
     /// Slow episodes that were seen: of reads, of writes.
     pub episodes: [usize; 2],
-    /// What the host takes between commands, in ns; null where that was not seen.
+    /// The host's time between commands, in ns; null if it was not seen.
     pub host_overhead_ns: Option<u64>,
     /// Things to know.
     pub notes: Vec<String>,
@@ -85,7 +85,7 @@ pub struct FittedResidual {
     pub commands: usize,
     /// Their median, in ns.
     pub p50_ns: u64,
-    /// What the line says, in ns.
+    /// The time by the line, in ns.
     pub predicted_ns: u64,
 }
 
@@ -115,7 +115,7 @@ pub struct RoundPercentiles {
     pub size: u64,
     /// Which one, in ten thousandths.
     pub of_ten_thousand: u64,
-    /// Of each round, in ns, in order.
+    /// The percentile of each round, in ns, in order.
     pub ns: Vec<u64>,
 }
 
@@ -162,7 +162,7 @@ impl FittedTests {
 }
 
 impl Fitted {
-    /// Of a fit, from these files.
+    /// Summarises a fit to these files.
     pub fn new(measurement: &Measurement, fit: &Fit, sources: Vec<FittedSource>) -> Fitted {
         let largest = measurement.largest.iter().map(|of| FittedLargest {
             op: of.op.name().to_owned(),
@@ -248,7 +248,7 @@ impl Fitted {
         })
     }
 
-    /// What a bound rests on, a sentence each.
+    /// The evidence of a bound, a sentence each.
     pub fn claims(&self) -> Vec<String> {
         let mut claims: Vec<String> = self.longest().into_iter().collect();
         let third = three_digits(self.time_ns / 3);
@@ -286,7 +286,7 @@ impl Fitted {
 }
 
 impl RoundPercentiles {
-    /// What no more than one of n + 1 rounds exceeds: the largest of n.
+    /// A bound that at most one of n + 1 rounds exceeds: the largest of n.
     pub fn bound(&self) -> Option<u64> {
         self.ns.iter().copied().max()
     }

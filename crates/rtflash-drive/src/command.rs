@@ -11,7 +11,7 @@ pub struct Done {
     pub ended: u64,
     /// A read or a write.
     pub op: Op,
-    /// Where it begins, in bytes.
+    /// Its first byte.
     pub from: u64,
     /// Bytes, above zero.
     pub size: u64,
@@ -39,7 +39,7 @@ impl Done {
         self.others == 0 && !self.is_joined
     }
 
-    /// What it takes on a drive that does one command at a time, in ns.
+    /// Its time on a drive that does one command at a time, in ns.
     pub fn service(&self) -> u64 {
         self.ended.saturating_sub(self.issued.max(self.free))
     }

@@ -1,4 +1,4 @@
-//! What measurements say of a drive: readers of traces and of fio's logs, commands paired from
+//! Measurements of a drive: readers of traces and of fio's logs, commands paired from
 //! streams, a fitted device, and what can be claimed of it.
 //!
 //! ```

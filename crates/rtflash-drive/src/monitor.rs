@@ -33,7 +33,7 @@ pub struct MonitorRule {
     pub limit_ns: u64,
 }
 
-/// What a drive did under a rule.
+/// The record of a drive under a rule.
 #[derive(Debug, Clone)]
 pub struct Watched {
     /// The rule.

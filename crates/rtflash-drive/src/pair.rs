@@ -26,7 +26,7 @@ pub struct TraceEvent {
     pub device: (u32, u32),
     /// Whether the driver got the command, or the drive ended it.
     pub phase: Phase,
-    /// What it does; `None` for one that moves no data.
+    /// Its operation; `None` for a command that moves no data.
     pub op: Option<Op>,
     /// The sector of 512 bytes.
     pub sector: u64,
@@ -70,11 +70,11 @@ pub struct Pairing {
     /// The last command that ended: its number and when, for what continues it.
     ended: Option<(u64, u64)>,
     late_unpaired: u64,
-    /// What became of the events.
+    /// Counts of the events.
     pub seen: Seen,
 }
 
-/// What became of the events of a trace.
+/// Counts of the events of a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Commands that were paired.
@@ -96,7 +96,7 @@ pub struct Seen {
 }
 
 impl Pairing {
-    /// Of this device; of the first one that the trace names where it is `None`.
+    /// The device to read; `None` for the first one that the trace names.
     pub fn new(device: Option<(u32, u32)>) -> Pairing {
         Pairing { device, ..Pairing::default() }
     }
@@ -104,7 +104,7 @@ impl Pairing {
     /// Takes in one event, and gives the command that it ends.
     ///
     /// # Errors
-    /// Where the trace lost events.
+    /// If the trace lost events.
     pub fn event(&mut self, event: TraceEvent) -> Result<Option<Done>, MeasurementRefused> {
         if *self.device.get_or_insert(event.device) != event.device {
             self.seen.of_others += 1;
@@ -146,7 +146,7 @@ impl Pairing {
     fn ended(&mut self, event: TraceEvent) -> Option<Done> {
         let Some(begun) = self.in_flight.get_mut(&event.sector).and_then(VecDeque::pop_front) else {
             self.seen.unpaired += 1;
-            // What was in flight at the begin has ended by then.
+            // Commands in flight at the beginning have ended by then.
             let begun = 4 * u64::from(self.seen.most_in_flight) + ENOUGH;
             self.late_unpaired += u64::from(self.seen.paired > begun);
             self.last_end = event.at;
@@ -180,9 +180,9 @@ impl Pairing {
     /// The end of the trace.
     ///
     /// # Errors
-    /// Where the trace lost events.
+    /// If the trace lost events.
     pub fn finish(&self) -> Result<Seen, MeasurementRefused> {
-        // What was in flight at the end was issued among the last commands.
+        // Commands in flight at the end were issued among the last commands.
         let recent = 4 * self.outstanding.len() as u64 + ENOUGH;
         let stale = self.outstanding.keys().filter(|&&number| number + recent < self.next).count() as u64;
         let lost_events = self.late_unpaired + stale;

@@ -11,14 +11,14 @@ use crate::sample::ROUNDS;
 /// Sizes that lone commands are measured at, each as often as the others: in KiB.
 const SIZES: [u64; 4] = [4, 32, 128, 512];
 
-/// What a protocol depends on.
+/// The settings of a protocol.
 #[derive(Debug, Clone)]
 pub struct Protocol<'a> {
     /// The drive.
     pub filename: &'a str,
     /// Bytes of it that are used.
     pub size: u64,
-    /// What a command takes on average, at a guess.
+    /// The mean time of a command, at a guess.
     pub guess: Span,
     /// Whether 3,000 commands a size and round are wanted, in place of 200.
     pub tail: bool,

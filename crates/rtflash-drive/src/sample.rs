@@ -1,4 +1,4 @@
-//! What is kept of measurements: commands in rounds, in bounded memory.
+//! Measurements in bounded memory: commands in rounds.
 
 use rtflash_host::Op;
 
@@ -21,7 +21,7 @@ pub const MIN_ROUNDS: usize = 5;
 #[derive(Debug, Default)]
 pub struct DriveSample {
     kept: Vec<Done>,
-    /// Where the commands of each file end.
+    /// The end of each file's commands.
     files: Vec<FileEnd>,
     /// One row of so many is kept.
     stride: u64,
@@ -34,7 +34,7 @@ pub struct DriveSample {
     tail: Option<(u64, u64)>,
 }
 
-/// Where the commands of a file end.
+/// The end of a file's commands.
 #[derive(Debug, Clone, Copy)]
 struct FileEnd {
     at: usize,
@@ -70,7 +70,7 @@ pub struct Measurement {
     pub without_data: u64,
     /// Commands that failed.
     pub failed: u64,
-    /// Of all commands that were read, by operation and size.
+    /// The longest of all commands, by operation and size.
     pub largest: Vec<Largest>,
     /// Whether some rows of commands were dropped.
     pub is_thinned: bool,

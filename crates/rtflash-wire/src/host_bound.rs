@@ -16,7 +16,7 @@ pub struct BoundAnswer<'a> {
     pub jobs: Vec<JobBound<'a>>,
     /// What the bounds rest on, a clause each: first the name by which docs/host.md calls it.
     pub rests_on: Vec<String>,
-    /// What is claimed of a device that was fitted to measurements, a sentence each; null for other
+    /// The claims of a device that was fitted to measurements, a sentence each; null for other
     /// devices.
     pub measured: Option<Vec<String>>,
 }

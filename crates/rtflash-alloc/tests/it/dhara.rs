@@ -108,6 +108,6 @@ fn the_costs_of_a_write_by_hand() {
     let part = 25_000 + 2_772;
     let write = (5 * 20 + 19 + 2) * part + 5 * 711_000 + 2 * 668_000 + 3_000_000;
     assert_eq!(Dhara::FOUR.worst_response(&device), write);
-    // Of 240,960 user pages in 4,016 blocks, less one and one in 64.
+    // There are 240,960 user pages in 4,016 blocks, less one and one in 64.
     assert_eq!(Dhara::FOUR.usable_pages(&device, 1), (3_953 * 60) - (3_953 * 60) / 5 - 512);
 }

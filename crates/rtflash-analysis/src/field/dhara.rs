@@ -62,8 +62,8 @@ impl Dhara {
         self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
     }
 
-    /// What reading a page costs, and writing one in the long run: checkpoints and erases come out
-    /// even after as many writes as a block has user pages, times those of a group.
+    /// The costs of reading a page, and of writing one in the long run: checkpoints and erases come
+    /// out even after as many writes as a block has user pages, times those of a group.
     fn costs(self, device: &Device) -> SchemeCosts {
         let even = self.shape(device).map_or(1, |shape| shape.group_users() * shape.block_users());
         let write = self.time(device, |shape| shape.writes(even)).div_ceil(even.into());

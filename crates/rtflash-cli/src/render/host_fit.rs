@@ -8,7 +8,7 @@ use rtflash_drive::three_digits;
 
 use super::table::table;
 
-/// What was fitted, with its errors.
+/// The fitted device, with its errors.
 pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     let residuals = fitted.residuals.iter().map(|of| {
         let off = (of.predicted_ns as f64 - of.p50_ns as f64) * 100.0 / of.p50_ns.max(1) as f64;

@@ -11,7 +11,7 @@ use rtflash_dhara::costs::DharaShape;
 use rtflash_dhara::history::{Call, DharaRun, last_line};
 use rtflash_dhara::nand::{DharaError, NandGeometry};
 
-/// What a history is like.
+/// The shape of a history.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     /// The chip.
@@ -26,7 +26,7 @@ pub struct Kind {
     starts: u32,
     cuts: u32,
     fails: u32,
-    /// Of a hundred writes, those that go to a few sectors.
+    /// The writes, in a hundred, that go to a few sectors.
     hot: u32,
     bad: u32,
 }
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// What bounds suppose where nothing fails.
+    /// The assumptions of bounds without failures.
     pub fn shape(&self) -> DharaShape {
         let Kind { geometry, gc_ratio, sectors, .. } = *self;
         let losses = self.starts + self.cuts + self.fails + self.bad > 0;

@@ -12,7 +12,7 @@ use crate::statistics::median;
 pub(super) struct Batches {
     /// How many at most.
     pub together: u32,
-    /// What each further one costs, in ns.
+    /// The cost of each further command, in ns.
     pub each: u64,
 }
 

@@ -21,20 +21,20 @@ pub struct FitCandidate {
     pub kind: &'static str,
     /// A row for each operation and percentile.
     pub errors: Vec<PercentileError>,
-    /// What it says of the held-out rounds: residences of reads and writes in ns, sorted.
+    /// Its residences in the held-out rounds, of reads and of writes, in ns, sorted.
     pub predicted: [Vec<u64>; 2],
 }
 
 /// A percentile, measured and predicted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PercentileError {
-    /// Of which commands.
+    /// The operation of the commands.
     pub op: Op,
     /// The percentile in ten thousandths; 10,000 is the longest.
     pub of_ten_thousand: u64,
     /// In the held-out rounds, in ns.
     pub measured: u64,
-    /// What the kind predicts, in ns.
+    /// The prediction of the kind, in ns.
     pub predicted: u64,
 }
 
@@ -97,7 +97,7 @@ fn sorted(times: impl Iterator<Item = (Op, u64)>) -> [Vec<u64>; 2] {
     by_op
 }
 
-/// What a device makes of held-out rounds.
+/// A kind with its errors: the held-out rounds are run on its device.
 pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Measurement) -> FitCandidate {
     // One run of all rounds: each would begin without an episode.
     let mut commands = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Meas
     FitCandidate::new(kind, residences(held_out), sorted(replayed))
 }
 
-/// What odd rounds say of even ones, without any model.
+/// The errors of odd rounds as a prediction of even ones, without any model.
 pub(super) fn floor(odd: &Measurement, even: &Measurement) -> FitCandidate {
     FitCandidate::new("odd rounds", residences(even), residences(odd))
 }

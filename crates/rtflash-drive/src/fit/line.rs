@@ -15,11 +15,11 @@ use crate::statistics::{median, percentile};
 /// Time by size, and how far each measured size is off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLine {
-    /// Of an I/O's first command, without its bytes, in ns.
+    /// The time of an I/O's first command, without its bytes, in ns.
     pub first: f64,
-    /// Of each of its others.
+    /// The time of each of its others, in ns.
     pub next: f64,
-    /// Of 1,024 bytes.
+    /// The time of 1,024 bytes, in ns.
     pub per_kib: f64,
     /// The sizes that it was fitted to.
     pub sizes: Vec<SizeResidual>,
@@ -36,7 +36,7 @@ pub struct SizeResidual {
     pub commands: usize,
     /// Their median, in ns.
     pub p50: u64,
-    /// What the line says, in ns.
+    /// The time by the line, in ns.
     pub predicted: u64,
 }
 
@@ -48,7 +48,7 @@ impl SizeResidual {
 }
 
 impl SizeLine {
-    /// What the line says of a first command, in ns.
+    /// The time of a first command by the line, in ns.
     pub fn at(&self, size: u64) -> u64 {
         rounded(self.first + self.per_kib * size as f64 / 1_024.0)
     }
@@ -113,7 +113,7 @@ fn weighted(sizes: &[SizeResidual]) -> (f64, f64) {
     if slope > 0.0 && y > slope * x { ((y - slope * x) / weight, slope) } else { (y / weight, 0.0) }
 }
 
-/// What the other commands of an I/O cost: the median of what is left of their services without
+/// The cost of the other commands of an I/O: the median of the rest of their services without
 /// their bytes. Where none is seen, what the first one costs.
 fn next(of: &Measurement, op: Op, line: &SizeLine) -> f64 {
     let continued = of.commands().filter(|done| done.op == op && done.continues && done.others <= 1);

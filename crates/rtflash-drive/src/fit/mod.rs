@@ -19,7 +19,7 @@ pub use line::{SizeLine, SizeResidual};
 /// Commands of a size that a fit needs.
 pub const MIN_COMMANDS: usize = 200;
 
-/// What was fitted.
+/// The result of a fit: the device, and its errors on held-out rounds.
 #[derive(Debug, Clone)]
 pub struct Fit {
     /// The device that errs least on held-out rounds.
@@ -34,7 +34,7 @@ pub struct Fit {
     pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
     pub max_sectors: Option<u64>,
-    /// What the host takes from an end to the next issue where one command is in flight at a time:
+    /// The host's time from an end to the next issue, with one command in flight at a time:
     /// the median, in ns.
     pub host_overhead: Option<u64>,
     /// Things to know that are no reason for a refusal.
@@ -44,7 +44,7 @@ pub struct Fit {
 /// Fits a device to measurements.
 ///
 /// # Errors
-/// Where they do not carry a fit: one sentence that says what to do.
+/// If they do not carry a fit: one sentence that says what to do.
 pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     if of.rounds.len() < crate::sample::MIN_ROUNDS {
         return Err(MeasurementRefused::because(format!(

@@ -18,10 +18,10 @@ const MAX_SERVICES: usize = 10_000;
 /// From this time without a command on, a drive was idle.
 const IDLE: u64 = 500_000;
 
-/// What idle commands take more than the others, at least, to be told of: a twentieth.
+/// The least extra time of commands after idle that a fit reports: a twentieth.
 const IDLE_SHARE: u64 = 20;
 
-/// What a drive that had nothing to do costs more, by the sizes that were measured both ways: the
+/// The extra time of an idle drive, by the sizes that were measured both ways: the
 /// median of the differences of medians.
 pub(super) fn idle(of: &Measurement, lines: &[SizeLine; 2]) -> Option<AfterIdle> {
     let mut extras = Vec::new();

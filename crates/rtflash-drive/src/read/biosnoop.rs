@@ -1,4 +1,4 @@
-//! What biosnoop (bcc) prints: a line a command, with the latency in milliseconds to two decimals.
+//! The output of biosnoop (bcc): a line a command, with the latency in ms to two decimals.
 
 use rtflash_host::Op;
 
@@ -13,7 +13,7 @@ pub const RESOLUTION: u64 = 10_000;
 /// Mean latency from which two decimals of a millisecond are a hundredth or less, in ns.
 const SLOW: u64 = 1_000_000;
 
-/// Where a line has its fields, counted from its end: names of processes have blanks.
+/// The fields of a line, counted from its end: names of processes have blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnoopColumns {
     op: usize,

@@ -1,4 +1,4 @@
-//! What `blkparse` prints where no `-f` changes it (blktrace's manual, "DEFAULT OUTPUT"):
+//! The output of `blkparse` without `-f` (blktrace's manual, "DEFAULT OUTPUT"):
 //! `%D %2c %8s %5T.%9t %5p %2a %3d`, then sector, `+` and sectors.
 
 use super::{ReadEvent, Seconds, TimedEvent, device_of, op_of};

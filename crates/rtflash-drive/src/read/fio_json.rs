@@ -44,7 +44,7 @@ struct Histogram {
     max: f64,
 }
 
-/// What is known of a job of fio.
+/// A job of fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedJob {
     /// Its name.
@@ -64,7 +64,7 @@ pub struct LoggedJob {
 pub struct Bins {
     /// The job.
     pub job: String,
-    /// What it did.
+    /// Its operation.
     pub op: Op,
     /// Midpoints and counts, in order.
     pub counts: Vec<(u64, u64)>,
@@ -76,7 +76,7 @@ impl FioRun {
     /// Reads fio's JSON. Lines in front of it (notes and warnings of fio) are passed over.
     ///
     /// # Errors
-    /// Where it is no JSON of fio, or of a fio before 3.0.
+    /// If it is no JSON of fio, or of a fio before 3.0.
     pub fn read(text: &str) -> Result<FioRun, MeasurementRefused> {
         let begin = text.find('{').unwrap_or(0);
         let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<FioRun>();
@@ -102,7 +102,7 @@ impl FioRun {
     /// The jobs.
     ///
     /// # Errors
-    /// Where one is buffered.
+    /// If a job is buffered.
     pub fn jobs(&self) -> Result<Vec<LoggedJob>, MeasurementRefused> {
         self.jobs.iter().map(|job| self.job(job)).collect()
     }
@@ -129,7 +129,7 @@ impl FioRun {
     /// The histograms, a job and operation each; none where fio wrote no json+.
     ///
     /// # Errors
-    /// Where a bin is no number of ns.
+    /// If a bin is no number of ns.
     pub fn bins(&self) -> Result<Vec<Bins>, MeasurementRefused> {
         let mut found = Vec::new();
         for job in &self.jobs {

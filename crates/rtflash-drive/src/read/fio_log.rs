@@ -10,13 +10,13 @@ use super::lines::each_line;
 use crate::command::Done;
 use crate::refused::MeasurementRefused;
 
-/// What is added to times in milliseconds, so that no I/O was issued before 0: an hour, in ns.
+/// The offset of times in milliseconds, so that no I/O was issued before 0: an hour, in ns.
 const BEFORE: u64 = 3_600_000_000_000;
 
 /// Reads the log of a job and hands on each I/O.
 ///
 /// # Errors
-/// Where the log is windowed, has another number of columns than its JSON says, or its job had
+/// If the log is windowed, has another number of columns than its JSON says, or its job had
 /// several I/Os outstanding.
 pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done)) -> Result<u64, MeasurementRefused> {
     if job.depth > 1 {
@@ -80,7 +80,7 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
 /// The job whose log a file is, by its name (`PREFIX_lat.N.log`), or the only job that has a log.
 ///
 /// # Errors
-/// Where no job or several ones match.
+/// If no job or several ones match.
 pub fn job_of<'a>(file: &str, jobs: &'a [LoggedJob]) -> Result<&'a LoggedJob, MeasurementRefused> {
     let with_log: Vec<&LoggedJob> = jobs.iter().filter(|job| job.log.is_some()).collect();
     if let [only] = with_log[..] {

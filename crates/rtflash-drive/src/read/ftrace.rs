@@ -10,7 +10,7 @@ pub fn lost(line: &str) -> bool {
     line.contains("LOST") && (line.contains("EVENTS") || line.contains("PERF_RECORD_LOST"))
 }
 
-/// What a trace that lost events is answered.
+/// The refusal of a trace that lost events.
 pub fn lost_events() -> MeasurementRefused {
     MeasurementRefused::because(
         "the trace lost events: record again with larger buffers (`trace-cmd record -b 65536`, or more in \
@@ -40,7 +40,7 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
     Ok(event.map_or(ReadEvent::Wrong, |event| ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution })))
 }
 
-/// What stands behind the time.
+/// The text after the time.
 fn event(text: &str, is_issue: bool, at: u64) -> Option<TraceEvent> {
     // The command of SCSI stands in parentheses, and has blanks.
     let (head, tail) = (text.split_once('(')?.0, text.split_once(") ")?.1);

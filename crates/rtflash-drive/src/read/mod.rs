@@ -21,9 +21,9 @@ use lines::each_line;
 enum Form {
     /// `block_rq_issue` and `block_rq_complete`, by ftrace, trace-cmd or perf.
     Ftrace,
-    /// What blkparse prints.
+    /// The output of blkparse.
     Blkparse,
-    /// What biosnoop prints.
+    /// The output of biosnoop.
     Biosnoop(biosnoop::SnoopColumns),
 }
 
@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// What a trace held.
+/// The content of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRead {
     /// Its events.
@@ -67,7 +67,7 @@ const MAX_HEAD: u64 = 10_000;
 /// device as it ends. Memory is that of the commands in flight.
 ///
 /// # Errors
-/// Where the file cannot be read, is of no such form, or lost events.
+/// If the file cannot be read, is of no such form, or lost events.
 pub fn read_trace(
     from: impl BufRead,
     device: Option<(u32, u32)>,
@@ -136,7 +136,7 @@ struct TimedEvent {
     resolution: u64,
 }
 
-/// What a line of a trace is.
+/// The kind of a trace's line.
 enum ReadEvent {
     Event(TimedEvent),
     Other,
@@ -171,8 +171,8 @@ fn device_of(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What a command does by its `rwbs` (`blk_fill_rwbs` of kernel/trace/blktrace.c); `None` for one
-/// that moves no data.
+/// The operation of a command by its `rwbs` (`blk_fill_rwbs` of kernel/trace/blktrace.c); `None`
+/// for a command that moves no data.
 fn op_of(rwbs: &str) -> Option<Op> {
     match rwbs.strip_prefix('F').unwrap_or(rwbs).as_bytes() {
         [b'R', ..] => Some(Op::Read),

@@ -17,7 +17,7 @@ pub struct ReplayedCommand {
     pub gap: Span,
     /// What it does.
     pub op: Op,
-    /// Where it begins, in bytes.
+    /// Its first byte.
     pub from: u64,
     /// Bytes, above zero.
     pub size: u64,
@@ -64,7 +64,7 @@ pub fn replay(device: &HostDevice, commands: &[ReplayedCommand], seed: u64) -> V
             target.take(Handed { command, is_first: next.is_first, queue: 0 }, now);
             issued.push(now);
         }
-        // What is issued at one instant goes in together.
+        // Commands issued at one instant go in together.
         let more = commands.get(issued.len()).is_some_and(|next| {
             let since = next.after.checked_sub(1).and_then(|last| ends.get(last).copied());
             let since = if next.after == 0 { Some(Instant::START) } else { since };

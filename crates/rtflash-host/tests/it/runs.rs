@@ -374,7 +374,7 @@ fn scenario(seed: u64) -> Scenario {
     Scenario {
         device: HostDevice::Emmc(Emmc {
             attach,
-            // With tags, one command more than there are.
+            // An attachment by tags has one command more in flight than tags.
             depth: rng.small(1, 3) + u32::from(attach == Attach::Tags),
             read,
             write,

@@ -37,7 +37,7 @@ pub(super) struct Processor {
     pub command: i128,
     /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// What is known of the queue for the bus; `None` if a cluster in it can ask as often as it
+    /// Facts about the queue for the bus; `None` if a cluster in it can ask as often as it
     /// likes, or the processor is alone in it.
     pub queue: Option<ChannelQueue>,
     /// The queue if commands stand in it.

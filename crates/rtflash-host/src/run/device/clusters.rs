@@ -258,7 +258,7 @@ pub(super) struct RunningClusters<'a> {
 }
 
 impl<'a> RunningClusters<'a> {
-    /// With nothing in it.
+    /// An empty drive.
     pub(super) fn new(
         of: &'a CertifiedClusters,
         jobs: &[Job],

@@ -37,9 +37,9 @@ pub struct Emmc {
     pub attach: Attach,
     /// Commands that are out of the scheduler at most, the one that runs counted; above zero.
     pub depth: u32,
-    /// What a read costs.
+    /// The cost of a read.
     pub read: EmmcCost,
-    /// What a write costs.
+    /// The cost of a write.
     pub write: EmmcCost,
     /// Episodes in which all commands cost more, if it has any.
     pub slow: Option<Slow>,
@@ -93,7 +93,7 @@ impl Emmc {
         size.map_or(begin.saturating_add(Instant::END.since(Instant::START)), |size| begin.saturating_add(size))
     }
 
-    /// What commands take at most.
+    /// The most time of commands.
     pub(super) fn ends(&self) -> Ends {
         let own = most_extra(self.slow);
         let line = |cost: EmmcCost| TimeBySize {
@@ -122,7 +122,7 @@ pub(super) struct RunningEmmc {
 }
 
 impl RunningEmmc {
-    /// With nothing in it.
+    /// An empty drive.
     pub(super) fn new(of: Emmc, seed: u64) -> RunningEmmc {
         let episodes = [(of.slow, b"episodes"), (of.read.slow, b"slow-rea"), (of.write.slow, b"slow-wri")];
         let episodes = episodes.map(|(slow, what)| slow.map(|slow| Episodes::new(slow, seed, what)));

@@ -21,17 +21,17 @@ pub struct MeasuredDrive {
     pub depth: u32,
     /// Commands that it takes, and ends, together at most; 1 for a serial drive.
     pub together: u32,
-    /// What each further command of those taken together costs; no more than any service.
+    /// The cost of each further command of those taken together; no more than any service.
     pub each: Span,
-    /// What the first command costs more after a time without any.
+    /// The extra cost of the first command after a time without any.
     pub idle: Option<AfterIdle>,
-    /// What a read costs.
+    /// The cost of a read.
     pub read: MeasuredCost,
-    /// What a write costs.
+    /// The cost of a write.
     pub write: MeasuredCost,
 }
 
-/// What a drive that had nothing to do costs more.
+/// The extra cost of a drive that was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AfterIdle {
     /// From this time without a command on; above zero.
@@ -40,7 +40,7 @@ pub struct AfterIdle {
     pub extra: Span,
 }
 
-/// What commands of one operation cost.
+/// The cost of one operation's commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredCost {
     /// The line through the medians: the first command of an I/O, of no bytes.
@@ -63,7 +63,7 @@ pub struct SizeServices {
 }
 
 impl SizeServices {
-    /// Of commands of so many bytes; `None` where there is no service, or one of no time.
+    /// The services of commands of `size` bytes; `None` without a service, or with one of no time.
     pub fn new(size: u64, ns: Vec<u64>) -> Option<SizeServices> {
         let (&shortest, &longest) = (ns.iter().min()?, ns.iter().max()?);
         (shortest > 0).then_some(SizeServices { size, ns, shortest, longest })
@@ -137,13 +137,13 @@ impl MeasuredDrive {
         self.cost(command).limit(command, first, |of| of.shortest)
     }
 
-    /// What commands take at most.
+    /// The most time of commands.
     pub(super) fn ends(&self) -> Ends {
         let idle = self.idle_extra();
         Ends::InTurn { read: self.read.line(idle), write: self.write.line(idle) }
     }
 
-    /// What commands behind one in its batch add to it, if at most so many are inside.
+    /// The time that commands after one in its batch add to it, if at most `inside` are in flight.
     pub(crate) fn behind(&self, inside: u32) -> Span {
         let others = u64::from(self.together.min(inside).saturating_sub(1));
         let time = others.saturating_mul(self.each.as_ns());
@@ -151,7 +151,7 @@ impl MeasuredDrive {
     }
 }
 
-/// Where a draw of blocks of one size is.
+/// The state of a draw of blocks of one size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Draw {
     blocks: u64,
@@ -165,7 +165,7 @@ pub(super) struct RunningMeasured<'a> {
     of: &'a MeasuredDrive,
     seed: u64,
     draws: [Vec<Draw>; 2],
-    /// What it has, the first `running` of them under way until `ends`.
+    /// Its commands, the first `running` of them under way until `ends`.
     commands: VecDeque<Handed>,
     running: usize,
     ends: Option<Instant>,
@@ -174,7 +174,7 @@ pub(super) struct RunningMeasured<'a> {
 }
 
 impl<'a> RunningMeasured<'a> {
-    /// With nothing in it.
+    /// An empty drive.
     pub(super) fn new(of: &'a MeasuredDrive, seed: u64) -> RunningMeasured<'a> {
         let draws = [&of.read, &of.write].map(|cost| vec![Draw::default(); cost.services.len()]);
         RunningMeasured { of, seed, draws, commands: VecDeque::new(), running: 0, ends: None, free: Instant::START }
