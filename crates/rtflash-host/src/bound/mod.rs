@@ -137,6 +137,9 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
+    if matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
+        return none(&Why::Batches);
+    }
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
     let work = ResponseWork::new();
     let found = loop {
@@ -279,7 +282,6 @@ fn one(
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
-            ahead.equal = ahead.equal.saturating_add(u128::from(measured.behind(max.all).as_ns()));
             added_up(scenario, max, loops, &ahead, work)
         }
         HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),

@@ -43,6 +43,8 @@ pub enum Why {
     },
     /// The device does not say how long a command takes at most.
     Unlimited,
+    /// The device ends commands together, and a later one can join the batch and delay its end.
+    Batches,
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -67,7 +69,7 @@ impl Why {
     /// does not state its times, or the search was given up.
     pub fn is_open(&self) -> bool {
         match self {
-            Why::Scheduler { .. } | Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
+            Why::Scheduler { .. } | Why::Batches | Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
             _ => false,
         }
@@ -107,6 +109,9 @@ impl fmt::Display for Why {
             Why::Merged { job } => {
                 write!(f, "others may be merged with requests of `{job}`, which go ahead of it (`merge`)")
             }
+            Why::Batches => f.write_str(
+                "no bound is derived for a drive that takes commands together: a later command can delay its batch",
+            ),
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());

@@ -561,3 +561,22 @@ fn a_job_that_thinks_is_not_queued() {
         assert!(matches!(beside(&scenario(think, turnaround, "4KiB", "4KiB", "4KiB"))[1].1, Err(Why::Late { .. })));
     }
 }
+
+/// A drive in batches delays a real-time command behind one that came later: a run of this scenario
+/// exceeded the sum of H1.
+#[test]
+fn drives_in_batches_have_no_bound() {
+    let cost = r#"{ "first": "378us", "next": "246us", "per_kib": "2531ns",
+        "services": [{ "size": "128KiB", "ns": [400000, 899057] }] }"#;
+    let scenario = |together: u32| {
+        let text = format!(
+            r#"{{ "device": {{ "kind": "measured", "depth": 4, "together": {together}, "each": "27us",
+                "read": {cost}, "write": {cost} }}, "scheduler": "none", "duration": "1s", "warmup": "0s",
+                "jobs": [{{ "name": "rt", "op": "read", "pattern": "random", "span": "64MiB", "size": "32KiB",
+                "class": "rt", "every": "26ms" }}] }}"#
+        );
+        read_scenario(&text, None).expect("a scenario")
+    };
+    assert!(bounds(&scenario(1))[0].terms.is_ok());
+    assert_eq!(bounds(&scenario(2))[0].terms, Err(Why::Batches));
+}
