@@ -14,9 +14,9 @@
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, and their statistics.
 //! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
-//! - `export`, with the feature of this name: files for MQSim, fio, FEMU and NVMe drives.
-//! - `import`, with the feature of this name: bags, traces of requests, configurations of others.
-//! - [`wire`]: the command's answers as data, to write and to read.
+//! - `export`, with the feature `exchange`: files for MQSim, fio, FEMU and NVMe drives.
+//! - `import`, with the feature `exchange`: bags, traces of requests, configurations of others.
+//! - [`answers`]: the command's answers as data, to write and to read.
 //! - `draw`, with the feature of this name: charts of runs and figures of experiments. The examples
 //!   of the repository need it; without it, none of the libraries that draw is compiled.
 //!
@@ -120,15 +120,13 @@ pub mod exec {
     pub use rtflash_sim::*;
     pub use rtflash_trace as trace;
 }
+pub use rtflash_answers as answers;
+#[cfg(feature = "exchange")]
+pub use rtflash_exchange::{export, import};
 pub use rtflash_experiment as experiment;
-#[cfg(feature = "export")]
-pub use rtflash_export as export;
 pub use rtflash_ftl as ftl;
 pub use rtflash_host as host;
-#[cfg(feature = "import")]
-pub use rtflash_import as import;
 pub use rtflash_model as model;
 pub use rtflash_run as run;
 #[cfg(feature = "serve")]
 pub use rtflash_serve as serve;
-pub use rtflash_wire as wire;

@@ -186,7 +186,7 @@ def others() -> list[Case]:
         host.call("host", "run", "scenario.json", "--trace", "host-trace.json")
         cases.append(host)
     imports = Case({})
-    data = ROOT / "crates" / "rtflash-import" / "tests" / "it"
+    data = ROOT / "crates" / "rtflash-exchange" / "tests" / "it"
     for path in sorted(data.rglob("*.xml")):
         imports.call("import", "mqsim", str(path.relative_to(ROOT)))
     cases.append(imports)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use crate::common::{file, rtflash, rtflash_with_input};
+use rtflash::answers::{ImportAnswer, read};
 use rtflash::model::{Device, read_device, read_task_set};
-use rtflash::wire::{ImportAnswer, read};
 
 const FIO: &str = "fio version 3 iolog\n10 /dev/x add\n12 /dev/x open\n1000 /dev/x write 0 65536\n\
                    1500 /dev/x read 4096 4096\n3000 /dev/x write 65536 65536\n9000 /dev/x close\n";

@@ -2,6 +2,7 @@
 
 mod admit;
 mod advice;
+mod answers;
 mod calls;
 mod checkpoint;
 mod cli;
@@ -45,5 +46,4 @@ mod tasksets;
 mod thesis;
 mod trims;
 mod wear;
-mod wire;
 mod zoned;

@@ -1,7 +1,7 @@
 //! What a command says of one task set, and the words for what is wrong with it.
 
+use rtflash_answers::Fault;
 use rtflash_model::{Diagnostics, Frame};
-use rtflash_wire::Fault;
 
 use crate::CommandFailure;
 use crate::diagnose;

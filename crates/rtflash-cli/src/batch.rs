@@ -15,7 +15,7 @@ use crate::output::{self, Output};
 use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
 use crate::source::InputSource;
 use crate::status::Status;
-use rtflash_wire::ErrorLine;
+use rtflash_answers::ErrorLine;
 
 /// A command that answers task sets, one by one.
 pub trait SetCommand: Send + Sync {
@@ -150,9 +150,9 @@ pub fn number(answer: &mut SetAnswer, line: usize, column: usize) {
         if fault.line == 0 {
             (fault.line, fault.column) = (line, column);
         }
-        answer.text = rtflash_wire::line(&ErrorLine { error: fault.clone().into() });
+        answer.text = rtflash_answers::line(&ErrorLine { error: fault.clone().into() });
     }
-    rtflash_wire::number(&mut answer.text, line);
+    rtflash_answers::number(&mut answer.text, line);
 }
 
 /// What may be in memory at once, in [`weight`]: about a gigabyte.

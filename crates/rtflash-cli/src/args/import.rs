@@ -31,7 +31,7 @@ pub enum ImportCommand {
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
     #[command(
-        after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/it/ssdconfig.xml > device.json"
+        after_help = "Example:\n  rtflash import mqsim crates/rtflash-exchange/tests/it/ssdconfig.xml > device.json"
     )]
     Mqsim {
         /// Configuration; `-` for standard input

@@ -157,7 +157,7 @@ pub enum Commands {
     #[cfg(feature = "exchange")]
     /// Make a task set of a robot's bag or of a trace, or a device of MQSim's configuration
     #[command(after_help = "Example:\n  \
-                      rtflash import mqsim crates/rtflash-import/tests/it/ssdconfig.xml > device.json")]
+                      rtflash import mqsim crates/rtflash-exchange/tests/it/ssdconfig.xml > device.json")]
     Import(ImportArgs),
     /// Print a device that rtflash knows by name, with all its fields, or list them all
     #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rtflash_answers::Answer;
 use rtflash_draw::figures;
 use rtflash_experiment::output::summary;
 use rtflash_experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash_wire::Answer;
 
 use super::plainly;
 use super::words::{other, parse};

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rtflash_alloc::admission::{Decision, Removals, RunningDevice, admit, served_streams, servers_left_out};
 use rtflash_analysis::{Analysis, DemandTest, Work};
-use rtflash_model::{Certificate, Frame, PartialAllocation, TaskSet, read_partial_allocation};
-use rtflash_wire::{
+use rtflash_answers::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
 };
+use rtflash_model::{Certificate, Frame, PartialAllocation, TaskSet, read_partial_allocation};
 
 use super::{analysis_relying_on, export, typical_times};
 use crate::args::AdmitArgs;

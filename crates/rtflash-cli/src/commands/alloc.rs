@@ -6,8 +6,8 @@ use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
 use rtflash_analysis::verdict::without_servers;
 use rtflash_analysis::{Analysis, PlacementProgress, Work};
+use rtflash_answers::Guarantee;
 use rtflash_model::{Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::Guarantee;
 
 use super::{allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;

@@ -2,8 +2,8 @@
 
 use rtflash_analysis::Analysis;
 use rtflash_analysis::verdict::completed;
+use rtflash_answers::{CheckAnswer, CheckedAllocation, Verdict};
 use rtflash_model::{Allocation, Certificate, TaskSetFile};
-use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use super::verified::{Verified, verified};

@@ -9,12 +9,12 @@ use rtflash_alloc::allocator::Allocator;
 use rtflash_analysis::Analysis;
 use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::verdict::{passing, spaces};
+use rtflash_answers::reasons::{data_sentence, suspends_nothing};
+use rtflash_answers::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
 use rtflash_plan::{Options, Plan, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
-use rtflash_wire::reasons::{data_sentence, suspends_nothing};
-use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};

@@ -1,8 +1,8 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
+use rtflash_answers::{JobsLine, Settings};
 use rtflash_model::{Device, Instant, Reliance, TaskSet};
 use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Plan, Policy, Promise, Times, Waits};
-use rtflash_wire::{JobsLine, Settings};
 
 use super::policies;
 use crate::CommandFailure;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_analysis::Analysis;
+use rtflash_answers::{Answer as _, Guarantee, Unexplained, Verdict, Verdicts};
 use rtflash_model::{Reliance, TaskSetFile};
-use rtflash_wire::{Answer as _, Guarantee, Unexplained, Verdict, Verdicts};
 
 use super::check::checked;
 use super::{allocator, analysis_relying_on};

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use rtflash_alloc::rectangles::in_rectangles;
-use rtflash_export::{
+use rtflash_answers::{ExportAnswer, ExportedStream, line, pretty};
+use rtflash_exchange::export::{
     Exported, NotExported, RequestStream, femu, fio,
     fio::FioOptions,
     mqsim,
@@ -14,7 +15,6 @@ use rtflash_export::{
     request_streams,
 };
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
-use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 
 use super::certified::certified;
 use super::found::{FoundAllocation, any_runs, find};

@@ -3,10 +3,10 @@
 use std::mem::size_of;
 use std::path::Path;
 
+use rtflash_answers::ExportAnswer;
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
 use rtflash_model::{Allocation, Span, TaskSet};
-use rtflash_wire::ExportAnswer;
 
 use super::{analysis, typical_times};
 use crate::{CommandFailure, output};

@@ -3,8 +3,8 @@
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_analysis::verdict::completed;
 use rtflash_analysis::{Analysis, Work};
+use rtflash_answers::Verdict;
 use rtflash_model::{Allocation, Frame, TaskSet};
-use rtflash_wire::Verdict;
 
 use super::allocate;
 use crate::answer::SetAnswer;

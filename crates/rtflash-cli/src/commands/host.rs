@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use rtflash_answers::Answer;
 use rtflash_host::bound::{Assumptions, BoundAssumption};
 use rtflash_host::order::{self, OrderError, read_script};
 use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched};
 use rtflash_model::Diagnostics;
-use rtflash_wire::Answer;
 
 use super::host_bound;
 use super::host_drive;

@@ -1,7 +1,7 @@
 //! `rtflash host bound`: bounds on the latencies of a scenario's real-time jobs.
 
+use rtflash_answers::BoundAnswer;
 use rtflash_host::bound::{Bound, bounds};
-use rtflash_wire::BoundAnswer;
 
 use super::host_input::Input;
 use crate::CommandFailure;

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
+use rtflash_answers::HostAnswer;
 use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_draw::page::Picture;
 use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, Latencies, QueueLengths};
 use rtflash_model::Span;
-use rtflash_wire::HostAnswer;
 
 use crate::{CommandFailure, output};
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use rtflash_answers::TuneAnswer;
 use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
 use rtflash_host::tune::{Measured, TuneOptions, Tuning, k2, tune};
-use rtflash_wire::TuneAnswer;
 
 use super::host_input::Input;
 use crate::answer::{SetAnswer, Unanswered, print};

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::io::BufReader;
 use std::path::Path;
 
-use rtflash_import::bag::{Bag, read_bag};
-use rtflash_import::mqsim::{SsdConfig, read_ssd_config};
-use rtflash_import::{
+use rtflash_answers::{
+    CurveAnswer, ExtentAnswer, ImportAnswer, RawMeta, RecorderAnswer, RefusedAnswer, TopicAnswer, line,
+};
+use rtflash_exchange::import::bag::{Bag, read_bag};
+use rtflash_exchange::import::mqsim::{SsdConfig, read_ssd_config};
+use rtflash_exchange::import::{
     BlockFormat, BlockTrace, CurvePoint, Extent, Lines, TimeBase, arrival_curve, job_streams, read_block_trace,
 };
 use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_device_in_full, write_task_set};
-use rtflash_wire::{
-    CurveAnswer, ExtentAnswer, ImportAnswer, RawMeta, RecorderAnswer, RefusedAnswer, TopicAnswer, line,
-};
 use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
@@ -88,7 +88,7 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
 }
 
 fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
-    let topic = |topic: &'_ rtflash_import::bag::Topic| {
+    let topic = |topic: &'_ rtflash_exchange::import::bag::Topic| {
         let fullest = topic.fullest_window(flush);
         TopicAnswer {
             topic: Cow::Owned(topic.name.clone()),
@@ -274,7 +274,7 @@ fn raw(set: &TaskSet) -> RawMeta<'static> {
 }
 
 fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
-    let refused = |line: &rtflash_import::RefusedLine| RefusedAnswer {
+    let refused = |line: &rtflash_exchange::import::RefusedLine| RefusedAnswer {
         line: line.line,
         problem: Cow::Owned(diagnose::visible(&line.problem, 400)),
     };

@@ -3,10 +3,10 @@
 use rtflash_alloc::admission::RunningDevice;
 use rtflash_alloc::migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate};
 use rtflash_analysis::{Analysis, Work};
+use rtflash_answers::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution, Verdict, Verdicts};
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};
-use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution, Verdict, Verdicts};
 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export, typical_times};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use rtflash_export::ReplayedStream;
+use rtflash_answers::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
+use rtflash_exchange::export::ReplayedStream;
 use rtflash_model::{Request, TaskSet, format_ns};
-use rtflash_wire::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
 
 use super::export::{MANIFEST, read_one};
 use crate::args::{CheckArgs, Format};
@@ -31,8 +31,8 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
         return Err(wrong(&format!("an export to {}, not to {from}", exported.to)));
     }
     let streams = match from {
-        "mqsim" => rtflash_export::mqsim::read_results(&text),
-        _ => rtflash_export::fio::read_results(&text),
+        "mqsim" => rtflash_exchange::export::mqsim::read_results(&text),
+        _ => rtflash_exchange::export::fio::read_results(&text),
     };
     let streams = streams.map_err(|why| CommandFailure(format!("cannot read {name}: {why}")))?;
     if streams.len() != exported.streams.len() {

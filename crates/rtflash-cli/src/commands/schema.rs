@@ -1,7 +1,7 @@
 //! `rtflash schema`: JSON Schemas of what is read and written.
 
+use rtflash_answers::framed;
 use rtflash_model::{allocation_schema, task_set_schema};
-use rtflash_wire::framed;
 use schemars::schema_for;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub fn text(name: &str) -> Option<String> {
         "task-set" => task_set_schema(),
         "allocation" => allocation_schema(),
         "manifest" => framed(&[schema_for!(Manifest)], false),
-        answers => rtflash_wire::schema(answers)?,
+        answers => rtflash_answers::schema(answers)?,
     };
     join_lines(schema.ensure_object());
     let mut text = serde_json::to_string_pretty(&schema).ok()?;

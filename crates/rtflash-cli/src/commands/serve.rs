@@ -4,10 +4,10 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use rtflash_answers::{ServeAnswer, ServedDirection, ServedTask};
 use rtflash_host::run::CertifiedClusters;
 use rtflash_model::{Span, capped};
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequests, serve};
-use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 
 use super::certified::certified;
 use super::{export, policies, typical_times};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
 use rtflash_analysis::Analysis;
+use rtflash_answers::{FrontAnswer, Guarantee, SizeAnswer};
 use rtflash_model::{Reliance, TaskSetFile};
-use rtflash_wire::{FrontAnswer, Guarantee, SizeAnswer};
 
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;

@@ -1,9 +1,9 @@
 //! `rtflash soak`: random search for a broken assumption.
 
+use rtflash_answers::{BrokenLine, SoakAnswer};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_plan::{Policy, write_release_pattern};
 use rtflash_run::soak::{Broken, Case, Search, World, soak};
-use rtflash_wire::{BrokenLine, SoakAnswer};
 use serde_json::value::RawValue;
 
 use super::policies;

@@ -1,6 +1,6 @@
 //! What `rtflash soak` says.
 
-use rtflash_wire::SoakAnswer;
+use rtflash_answers::SoakAnswer;
 use serde_json::value::RawValue;
 
 use crate::output::{GREEN, RED, paint};

@@ -5,13 +5,13 @@ use std::io::BufReader;
 use std::path::Path;
 
 use rtflash_alloc::allocator::usual;
+use rtflash_answers::{ExecAnswer, Settings, Verdict, Verdicts};
 use rtflash_judge::Checks;
 use rtflash_judge::report::Statistics;
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
 use rtflash_plan::{DEFAULT_MEMORY, Plan, memory_of_trace};
 use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_trace::{Observer, Record, TraceError, TraceReader};
-use rtflash_wire::{ExecAnswer, Settings, Verdict, Verdicts};
 
 use super::exec::{of_certificates, predicted, refused};
 use super::found::{FoundAllocation, find};

@@ -2,11 +2,11 @@
 
 use rtflash_analysis::Analysis;
 use rtflash_analysis::verdict::passing;
+use rtflash_answers::CheckAnswer;
 use rtflash_model::{Allocation, TaskSet, TaskSetFile, Tightest};
 use rtflash_verify::{
     BaselineScheme, CertifiedClusterVerification, Equations, verify, verify_baseline, verify_certified,
 };
-use rtflash_wire::CheckAnswer;
 
 /// The findings of rtflash-verify on an allocation.
 pub struct Verified<'f> {

@@ -1,7 +1,7 @@
 //! The answer of `admit` for a person.
 
+use rtflash_answers::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer};
 use rtflash_model::Device;
-use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer};
 
 use super::numbers::{chips, count, names, plain, time};
 use super::{data, verdicts};

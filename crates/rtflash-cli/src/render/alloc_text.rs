@@ -7,9 +7,9 @@ use rtflash_analysis::certified::reliances;
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::verdict::{in_time, report, spaces};
 use rtflash_analysis::{Analysis, DemandTest, PartFtl};
+use rtflash_answers::reasons::{beside, impossible_reason, suspends_nothing};
+use rtflash_answers::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Reliance, Span, TaskId, TaskSet, TaskSetFile};
-use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
-use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
 use super::advice_text::advice;
 use super::kind::{promises, words};

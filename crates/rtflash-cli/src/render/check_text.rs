@@ -1,7 +1,7 @@
 //! The answer of `check` for a person.
 
+use rtflash_answers::{CheckAnswer, relied_on};
 use rtflash_model::Reliance;
-use rtflash_wire::{CheckAnswer, relied_on};
 
 use super::numbers::{names, runs, share};
 use super::table::table;

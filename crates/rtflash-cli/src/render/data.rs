@@ -1,8 +1,8 @@
 //! Whether data fit, in words: pages and bytes, of each task and each cluster.
 
+use rtflash_answers::reasons::{beside, count_pages, data_sentence as sentence};
+use rtflash_answers::{DataAnswer, TaskDataAnswer, on_device, task_name};
 use rtflash_model::{Device, Space, TaskId, TaskSet};
-use rtflash_wire::reasons::{beside, count_pages, data_sentence as sentence};
-use rtflash_wire::{DataAnswer, TaskDataAnswer, on_device, task_name};
 
 use super::numbers::{count, plain, separated};
 use super::table::table;

@@ -1,7 +1,7 @@
 //! The answer of `exec`, and of `check` for a trace, for a person.
 
+use rtflash_answers::ExecAnswer;
 use rtflash_model::format_ns;
-use rtflash_wire::ExecAnswer;
 
 use super::numbers::{count, lifetime, names, quantity, volume};
 use super::table::{answer_table, first_rows};

@@ -1,6 +1,6 @@
 //! What an experiment comes to, for a person.
 
-use rtflash_wire::{Summary, bandwidth_table, contenders_table, gains};
+use rtflash_answers::{Summary, bandwidth_table, contenders_table, gains};
 
 use super::numbers::count;
 use super::table::answer_table;

@@ -1,8 +1,8 @@
 //! The answer of `explain`: by the equations of the thesis, or by certificates.
 
 use rtflash_analysis::{Analysis, baseline};
+use rtflash_answers::{Answer, CheckedAllocation, Explanation, Verdicts};
 use rtflash_model::{TaskSet, TaskSetFile};
-use rtflash_wire::{Answer, CheckedAllocation, Explanation, Verdicts};
 
 use super::{explain_baseline, explain_certified, explain_text, verdicts};
 use crate::args::Format;

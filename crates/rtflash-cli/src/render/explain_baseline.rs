@@ -1,9 +1,9 @@
 //! The terms of the field's own schemes, in time and in space.
 
 use rtflash_analysis::{Baseline, BaselineTerm, Room, RoomUnit};
+use rtflash_answers::reasons::pages as pages_and_bytes;
+use rtflash_answers::{CheckedAllocation, CheckedCluster};
 use rtflash_model::{Cluster, Device, Task, TaskSet};
-use rtflash_wire::reasons::pages as pages_and_bytes;
-use rtflash_wire::{CheckedAllocation, CheckedCluster};
 
 use super::data;
 use super::explain_text::{cluster_heading, found};

@@ -2,8 +2,8 @@
 
 use rtflash_analysis::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
 use rtflash_analysis::{DemandTest, Work};
+use rtflash_answers::{CheckedAllocation, CheckedCluster, task_name};
 use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
-use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 
 use super::data;
 use super::explain_text::{cluster_heading, count_pages, found, longest_read, times};

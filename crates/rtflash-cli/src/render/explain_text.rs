@@ -2,8 +2,8 @@
 
 use rtflash_analysis::server::{JobPages, Server};
 use rtflash_analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
+use rtflash_answers::{CheckedAllocation, CheckedCluster};
 use rtflash_model::{ChipId, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
-use rtflash_wire::{CheckedAllocation, CheckedCluster};
 
 use super::data;
 use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use rtflash_answers::HostAnswer;
 use rtflash_model::format_ns;
-use rtflash_wire::HostAnswer;
 
 use super::numbers::{plain, separated};
 use super::table::answer_table;

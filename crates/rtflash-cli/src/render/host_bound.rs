@@ -1,7 +1,7 @@
 //! The answer of `host bound` for a person.
 
+use rtflash_answers::BoundAnswer;
 use rtflash_drive::three_digits;
-use rtflash_wire::BoundAnswer;
 
 use super::numbers::{bound, plain};
 use super::table::table;

@@ -1,7 +1,7 @@
 //! The answer of `host tune` for a person.
 
+use rtflash_answers::{TuneAnswer, TuneSetting};
 use rtflash_model::format_ns;
-use rtflash_wire::{TuneAnswer, TuneSetting};
 
 use super::numbers::{bound, plain, quantity, separated};
 use super::table::table;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rtflash_answers::{MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 use rtflash_model::Device;
-use rtflash_wire::{MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::admit_text::{left_out, running, stream};
 use super::numbers::{chips, count, names, plain, separated, time, volume};

@@ -1,4 +1,4 @@
-//! How answers are worded: a file for each kind of answer in text. rtflash-wire has them as JSON.
+//! The words of answers: a file for each kind of answer in text. rtflash-answers has them as JSON.
 
 #[cfg(feature = "exchange")]
 pub mod admit_text;
@@ -26,8 +26,8 @@ pub mod table;
 pub mod unplaced;
 pub mod verdicts;
 
-use rtflash_wire::Answer;
-pub use rtflash_wire::numbers;
+use rtflash_answers::Answer;
+pub use rtflash_answers::numbers;
 
 use crate::args::Format;
 

@@ -1,7 +1,7 @@
 //! The answer of `serve` for a person.
 
+use rtflash_answers::{ServeAnswer, ServedDirection};
 use rtflash_model::Device;
-use rtflash_wire::{ServeAnswer, ServedDirection};
 
 use super::data;
 use super::numbers::{count, names, plain, separated, time};

@@ -2,8 +2,8 @@
 //! costs.
 
 use rtflash_alloc::sizing::RATIO_STEPS;
+use rtflash_answers::{CostAnswer, FrontAnswer, SizeAnswer};
 use rtflash_model::Device;
-use rtflash_wire::{CostAnswer, FrontAnswer, SizeAnswer};
 
 use super::alloc_text::OutcomeText;
 use super::kind::KindWords;

@@ -1,7 +1,7 @@
 //! Aligned tables.
 
 use anstream::adapter::strip_str;
-use rtflash_wire::{AnswerTable, Column, Tone};
+use rtflash_answers::{AnswerTable, Column, Tone};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{DIM, GREEN, RED, paint};
@@ -37,7 +37,7 @@ pub fn answer_table(table: &AnswerTable) -> String {
         if *is_number { format!(">{heading}") } else { heading.clone() }
     };
     let headings: Vec<String> = columns.iter().map(heading).collect();
-    let cell = |cell: &rtflash_wire::Cell| match cell.tone {
+    let cell = |cell: &rtflash_answers::Cell| match cell.tone {
         None => cell.text.clone(),
         Some(Tone::Good) => paint(GREEN, &cell.text),
         Some(Tone::Bad) => paint(RED, &cell.text),

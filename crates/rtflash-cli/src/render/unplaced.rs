@@ -4,9 +4,9 @@
 use rtflash_alloc::allocator::Failure;
 use rtflash_analysis::Analysis;
 use rtflash_analysis::reason::Reason;
+use rtflash_answers::reasons::{beside, unplaced_reason};
+use rtflash_answers::task_name;
 use rtflash_model::TaskSet;
-use rtflash_wire::reasons::{beside, unplaced_reason};
-use rtflash_wire::task_name;
 
 use super::numbers::{count, names, plain};
 use crate::output::{BOLD, paint};

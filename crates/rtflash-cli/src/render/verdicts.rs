@@ -1,12 +1,12 @@
 //! The two verdicts with which every answer about a set begins, in colour.
 
-use rtflash_wire::{VerdictWord, Verdicts};
+use rtflash_answers::{VerdictWord, Verdicts};
 
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// The lines with which an answer begins.
 pub fn text(verdicts: &Verdicts) -> String {
-    let line = |line: &rtflash_wire::VerdictLine| {
+    let line = |line: &rtflash_answers::VerdictLine| {
         let verdict = match line.word {
             Some(VerdictWord::Yes | VerdictWord::WithOtherClusters) => paint(GREEN, line.verdict),
             Some(VerdictWord::No) => paint(RED, line.verdict),

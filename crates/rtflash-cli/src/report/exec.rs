@@ -1,9 +1,9 @@
 //! The report of `exec`.
 
+use rtflash_answers::{Answer, ExecAnswer, JobsLine, Tone};
 use rtflash_draw::figure::{BarSeries, Bars};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_model::{Instant, TaskSet, format_ns};
-use rtflash_wire::{Answer, ExecAnswer, JobsLine, Tone};
 
 use super::{Origin, labelled, table_parts};
 use crate::render::exec_text::run;

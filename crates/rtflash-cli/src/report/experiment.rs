@@ -1,9 +1,9 @@
 //! The report of `experiment` and `merge`.
 
+use rtflash_answers::{Answer, AnswerTable, Cell, Summary, Tone, bandwidth_table, contenders_table, gains};
 use rtflash_draw::NamedFigure;
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_experiment::output;
-use rtflash_wire::{Answer, AnswerTable, Cell, Summary, Tone, bandwidth_table, contenders_table, gains};
 
 use super::{Origin, table_parts};
 use crate::render::numbers::count as counted;

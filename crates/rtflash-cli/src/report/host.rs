@@ -1,7 +1,7 @@
 //! The report of `host run`.
 
+use rtflash_answers::{Answer, AnswerTable, HostAnswer, Tone};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
-use rtflash_wire::{Answer, AnswerTable, HostAnswer, Tone};
 
 use super::{Origin, table_parts};
 

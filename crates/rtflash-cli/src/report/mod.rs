@@ -8,9 +8,9 @@ mod size;
 
 use std::path::{Path, PathBuf};
 
+use rtflash_answers::{AnswerTable, Tone, VerdictLine, VerdictWord, Verdicts};
 use rtflash_draw::page::{HtmlReport, LabelledVerdict, ReportPart};
 use rtflash_experiment::BUILD;
-use rtflash_wire::{AnswerTable, Tone, VerdictLine, VerdictWord, Verdicts};
 use serde::Serialize;
 
 use crate::{CommandFailure, output};
@@ -101,6 +101,6 @@ impl Origin {
 
     /// For a program.
     fn json(&self) -> String {
-        rtflash_wire::line(self)
+        rtflash_answers::line(self)
     }
 }

@@ -1,12 +1,12 @@
 //! The report of `size`.
 
-use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
-use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
-use rtflash_model::Device;
-use rtflash_wire::{
+use rtflash_answers::{
     Answer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, FrontPointAnswer, Range, RequestAnswer,
     SizeAnswer, Tone,
 };
+use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
+use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
+use rtflash_model::Device;
 
 use super::{Origin, ROWS, labelled, table_parts};
 use crate::render::numbers::plain;

@@ -11,7 +11,7 @@ mod tests;
 
 use std::fmt::Write;
 
-use rtflash_wire::{AnswerTable, Column, Tone};
+use rtflash_answers::{AnswerTable, Column, Tone};
 
 use self::escape::{data, html};
 use crate::Gantt;

@@ -1,8 +1,8 @@
 //! Pages are well-formed, hold what was put into them and nothing else that acts.
 
 use proptest::prelude::*;
+use rtflash_answers::Cell;
 use rtflash_model::Instant;
-use rtflash_wire::Cell;
 use sha2::{Digest, Sha256};
 
 use super::*;

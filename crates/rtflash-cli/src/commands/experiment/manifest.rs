@@ -187,7 +187,7 @@ impl Manifest {
 
     /// The text of `manifest.json`, of the whole or of a part.
     pub fn text(&self, shard: Option<Shard>) -> Result<String, CommandFailure> {
-        Ok(rtflash_wire::pretty(&self.value(shard)?))
+        Ok(rtflash_answers::pretty(&self.value(shard)?))
     }
 
     fn value(&self, shard: Option<Shard>) -> Result<Value, CommandFailure> {

@@ -236,7 +236,7 @@ fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure>
 /// The tables and the summary, as files by their names.
 pub fn texts(plan: &Plan, tallies: &[Tally], summary: &Summary) -> Vec<(String, String)> {
     let tables = tables(plan, tallies).into_iter().map(|table| (table.name.to_owned(), table.text));
-    tables.chain([("summary.json".to_owned(), rtflash_wire::pretty(summary))]).collect()
+    tables.chain([("summary.json".to_owned(), rtflash_answers::pretty(summary))]).collect()
 }
 
 /// What is missing from the results, and the status that this makes.

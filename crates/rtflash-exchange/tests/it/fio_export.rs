@@ -1,0 +1,92 @@
+//! What fio is given, and what it says.
+
+use rtflash_exchange::export::fio::{FioOptions, export, read_results};
+use rtflash_exchange::export::{NotExported, StreamMaximum};
+use rtflash_model::{Instant, read_task_set};
+
+const SET: &str = r#"{ "device": "dgist-2021", "tasks": [
+    { "name": "a b/é", "read": { "pages": 3, "every": "1/30s" }, "write": { "pages": 2, "period": "10ms", "access": "sequential" } },
+    { "name": "c", "write": { "pages": 5, "period": "40ms" }, "data_pages": 20 } ] }"#;
+
+fn options(pages: Option<u64>) -> FioOptions {
+    FioOptions { target: "/dev/none".into(), duration: Instant::from_ns(100_000_000).unwrap(), pages, seed: 3 }
+}
+
+#[test]
+fn each_request_has_an_iolog_in_microseconds_and_bytes_and_a_part_of_its_own() {
+    let set = read_task_set(SET).unwrap().set;
+    let exported = export(&set, &options(None)).unwrap();
+    let names: Vec<&str> = exported.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["replay.fio", "0-a_b__-read.iolog", "1-a_b__-write.iolog", "2-c-write.iolog"]);
+    let page = 8_192;
+    // 64 requests of each, or what a task keeps.
+    for (file, begin, pages, size, period_ns) in
+        [(1, 0, 192, 3, 33_333_333_u64), (2, 192, 128, 2, 10_000_000), (3, 320, 20, 5, 40_000_000)]
+    {
+        let text = &exported.files[file].text;
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("fio version 3 iolog"));
+        let rows: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+        let requests: Vec<&Vec<&str>> = rows.iter().filter(|row| row.len() == 5).collect();
+        assert_eq!(requests.len() as u64, 100_000_000_u64.div_ceil(period_ns));
+        for (number, row) in (0..).zip(&requests) {
+            let [at, offset, length] = [0, 3, 4].map(|field| row[field].parse::<u64>().unwrap());
+            assert_eq!((at, row[1], length), (number * period_ns / 1_000, "/dev/none", size * page));
+            assert!(offset % page == 0 && (begin * page..(begin + pages) * page).contains(&offset), "{row:?}");
+            assert!(offset + length <= (begin + pages) * page, "{row:?}");
+        }
+        let edges: Vec<&str> = rows.iter().filter(|row| row.len() == 3).map(|row| row[2]).collect();
+        assert_eq!(edges, ["add", "open", "close"]);
+    }
+    // One behind the other.
+    let sequential = &exported.files[2].text;
+    assert!(sequential.contains(" write 1572864 16384\n10000 /dev/none write 1589248 16384\n"), "{sequential}");
+    assert!(exported.notes[0].contains(&((192 + 128 + 20) * page).to_string()));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let set = read_task_set(SET).unwrap().set;
+    assert_eq!(export(&set, &options(Some(2))), Err(NotExported::NoRoom("a b/é".into())));
+    assert_eq!(export(&set, &options(Some(u64::MAX))), Err(NotExported::OutOfRange("pages")));
+    assert_eq!(export(&set, &options(Some(u64::MAX / 8_192))), Err(NotExported::OutOfRange("pages")));
+    let long = FioOptions { duration: Instant::from_ns(1 << 62).unwrap(), ..options(None) };
+    assert!(matches!(export(&set, &long), Err(NotExported::TooMany(_))));
+    let odd = read_task_set(&SET.replacen(r#""dgist-2021""#, r#"{ "profile": "dgist-2021", "page_size": 5000 }"#, 1))
+        .unwrap()
+        .set;
+    assert_eq!(export(&odd, &options(None)), Err(NotExported::NoSectors));
+    let empty = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
+    assert_eq!(export(&empty, &options(None)), Err(NotExported::NoRequests));
+}
+
+#[test]
+fn results_are_read() {
+    let direction = |ios: u64, longest: u64| {
+        format!(
+            r#"{{ "io_bytes": {}, "total_ios": {ios}, "runtime": 70, "bw": 1, "lat_ns": {{ "min": 1, "max": {longest}, "N": {ios} }} }}"#,
+            ios * 512
+        )
+    };
+    let job = |name: &str, read: (u64, u64), write: (u64, u64), error: i64| {
+        let (read, write) = (direction(read.0, read.1), direction(write.0, write.1));
+        format!(r#"{{ "jobname": "{name}", "error": {error}, "read": {read}, "write": {write}, "trim": {{}} }}"#)
+    };
+    let text = |jobs: &[String]| {
+        format!("fio: a warning\n{{ \"fio version\": \"fio-3.33\", \"jobs\": [{}] }}", jobs.join(","))
+    };
+    let read = read_results(&text(&[job("a", (7, 900), (0, 0), 0), job("b", (0, 0), (0, 0), 0)])).unwrap();
+    assert_eq!((read[0].requests, read[0].served_bytes, read[0].writes), (7, 3_584, false));
+    assert_eq!(read[0].longest, Some(StreamMaximum { at_least: 900, below: 901 }));
+    assert_eq!([899, 900].map(|deadline| read[0].longest.unwrap().meets(deadline)), [Some(false), Some(true)]);
+    assert_eq!((read[1].requests, read[1].longest), (0, None));
+    // Seven requests 10 ms apart: the last one is released after 60 ms. A percent and the rounding
+    // of a ms are passed over.
+    assert_eq!(read[0].lasted_ms, Some(70));
+    let lagged = |period_us: u64| read[0].lagged(7, period_us * 1_000);
+    assert_eq!([10_000, 9_761, 9_759, 5_000, 1_000].map(lagged), [false, false, true, true, true]);
+    assert!(read_results(&text(&[job("a", (7, 900), (0, 0), 5)])).is_err_and(|why| why.contains("error 5")));
+    for wrong in ["", "{", "[]", "{}", "fio: cannot open"] {
+        assert!(read_results(wrong).is_err(), "{wrong}");
+    }
+}
