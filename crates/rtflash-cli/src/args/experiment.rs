@@ -94,7 +94,8 @@ pub enum ExperimentKind {
     /// The ratio against the number of write-heavy tasks, from none to all
     WriteHeavy,
     /// Pages a second of jobs that are not real-time, run on the simulated device beside sets that
-    /// all algorithms schedule. `--sets 5 --duration 500ms` is for a quick look
+    /// all algorithms schedule. The defaults take hours, most of it the warm-up;
+    /// `--sets 5 --duration 500ms --warmup 0s` takes seconds
     Bandwidth,
 }
 
