@@ -15,13 +15,10 @@ pub fn on_threads<T: Send>(count: Option<usize>, work: impl FnOnce() -> T + Send
     })
 }
 
-/// A pool of `count` threads.
+/// A pool of `count` threads. A web page starts none: the thread that asks does the work there.
 fn threads(count: usize) -> Result<rayon::ThreadPool, CommandFailure> {
-    let pool = rayon::ThreadPoolBuilder::new();
-    // Where there are no threads, the one that there is does the work of all.
-    let pool =
-        if cfg!(target_family = "wasm") { pool.num_threads(1).use_current_thread() } else { pool.num_threads(count) };
-    let pool = pool.build();
+    let started = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    let pool = started.or_else(|_| rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
     pool.map_err(|error| CommandFailure(format!("cannot start {count} threads: {error}")))
 }
 

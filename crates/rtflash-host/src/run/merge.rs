@@ -4,9 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::{Class, Command, Op};
 
-/// What two requests have in common that can be merged, a place where one begins or ends, and the
-/// number of the command.
-type MergeKey = (Op, Class, u8, u64, u64);
+/// A place where a request begins or ends, with all that a request merged there has in common with
+/// it. Requests of one place stand in the order of their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct MergeKey {
+    op: Op,
+    class: Class,
+    level: u8,
+    place: u64,
+    id: u64,
+}
 
 /// Commands at the scheduler that others may be merged into.
 #[derive(Debug)]
@@ -21,7 +28,7 @@ pub(super) struct CommandMerger {
 }
 
 fn key(command: &Command, place: u64, id: u64) -> MergeKey {
-    (command.op, command.class, command.level, place, id)
+    MergeKey { op: command.op, class: command.class, level: command.level, place, id }
 }
 
 fn end(command: &Command) -> u64 {
@@ -65,7 +72,7 @@ impl CommandMerger {
         };
         let at = |places: &BTreeSet<MergeKey>, place: u64| {
             let all = key(request, place, 0)..=key(request, place, u64::MAX);
-            places.range(all).filter_map(|key| self.queued.get(&key.4)).find(|&queued| fits(queued)).copied()
+            places.range(all).filter_map(|key| self.queued.get(&key.id)).find(|&queued| fits(queued)).copied()
         };
         let back = at(&self.ends, request.from);
         let before = back.or_else(|| at(&self.begins, end(request)))?;
