@@ -35,7 +35,9 @@ fn steps(page: &str) -> Vec<Step> {
             (Some("console"), None) => match line.strip_prefix("$ ") {
                 Some(command) => steps.push(Step::Run { command: command.to_owned(), shown: Vec::new() }),
                 None => {
-                    let Some(Step::Run { shown, .. }) = steps.last_mut() else { panic!("{line}: a block without `$ `") };
+                    let Some(Step::Run { shown, .. }) = steps.last_mut() else {
+                        panic!("{line}: a block without `$ `")
+                    };
                     shown.push(line.trim_end().to_owned());
                 }
             },
