@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
 use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
-use super::names::{analyses, analyses_and_necessary, contenders, policy};
-use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
+use super::names::{analyses, analyses_and_necessary, policy};
+use super::{ANALYSIS, AnalysisArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
 #[derive(Debug, Args)]
@@ -22,13 +22,8 @@ pub struct SetArgs {
     /// Tasks in a set
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
-    /// How utilization is divided among the tasks. The first three draw from one distribution,
-    /// uniform among all divisions in which no task has more than 1: by the quickest way there is,
-    /// by UUniFast that discards (Davis and Burns 2011), or by RandFixedSum (Emberson, Stafford and
-    /// Davis 2010), which discards nothing. `integer-shares` draws whole numbers from 1 to 10, as
-    /// for the thesis's figures. `heavy-writers` divides no total and takes no --util: write-heavy
-    /// tasks only write, with a utilization from 0.5 to 0.7 each; the others read and write, with
-    /// less than 0.25 each (as the thesis's authors drew write-heavy sets)
+    /// How utilization is divided among the tasks (docs/experiments.md, Generators).
+    /// `heavy-writers` divides no total and accepts no --util
     #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
@@ -73,7 +68,7 @@ pub struct GenArgs {
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
     #[arg(long, value_name = "A..B")]
     pub util: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = INPUT)]
     pub sets: SetArgs,
     #[command(flatten)]
     pub analysis: AnalysisArg,
@@ -119,21 +114,21 @@ pub struct ExperimentArgs {
     /// [default: 0.1..4.0; write-heavy: 2.0; bandwidth: 0.1..3.1]
     #[arg(long, value_name = "A..B")]
     pub util: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = INPUT)]
     pub sets: SetArgs,
     /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for
     /// each of --analyses its own]
-    #[arg(long, value_parser = analyses())]
+    #[arg(long, value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analysis: Option<String>,
-    /// Which algorithms to compare, with commas between them
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', long_help = contenders())]
+    /// The algorithms to compare (`rtflash help algorithms`); for bandwidth each can have `+tbs` or
+    /// `+background` behind it [default: clustering-bfd,equal-split,global, with the thesis's
+    /// analyses part-ftl, and with stripe, superblock, sound or zoned best-fit; bandwidth:
+    /// clustering-bfd+tbs,equal-split+background, with these best-fit+tbs,equal-split+background]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = ANALYSIS)]
     pub algorithms: Vec<String>,
-    /// Which analyses decide, with commas between them: each algorithm under each [default: that of
-    /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
-    /// allocation at all, which bounds every analysis that holds on the device from above, if all
-    /// logical pages are in use; of `zoned`, whose device has zones, `necessary-with-zones` does,
-    /// which `necessary` brings along
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = analyses_and_necessary())]
+    /// The analyses that decide, each algorithm under each (`rtflash help analyses`). `necessary`
+    /// bounds all others from above [default: that of --analysis, or thesis]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = analyses_and_necessary(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
@@ -143,31 +138,31 @@ pub struct ExperimentArgs {
     pub sweep: Option<String>,
     /// For bandwidth: how long each run goes on before pages are counted, in simulated time; 0s
     /// counts from the start [default: until writes have filled the device's free pages once]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = RUN)]
     pub warmup: Option<String>,
     /// For bandwidth: how long pages are counted in each run, in simulated time
-    #[arg(long, default_value = "5s", value_name = "TIME")]
+    #[arg(long, default_value = "5s", value_name = "TIME", help_heading = RUN)]
     pub duration: String,
     /// For bandwidth: pages of each read-only job
-    #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub read_pages: u64,
     /// For bandwidth: pages of each write-only job
-    #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub write_pages: u64,
     /// For bandwidth: the shortest and the longest time between two jobs, uniform between them
-    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO")]
+    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO", help_heading = RUN)]
     pub gap: String,
     /// For bandwidth: how chips are kept busy
-    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>())]
+    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>(), help_heading = RUN)]
     pub dispatch: Dispatch,
     /// For bandwidth: how many pages a pass of garbage collection copies
-    #[arg(long, default_value = "actual", value_parser = policy::<Victims>())]
+    #[arg(long, default_value = "actual", value_parser = policy::<Victims>(), help_heading = RUN)]
     pub victims: Victims,
     /// For bandwidth: what the device has been through before each run
-    #[arg(long, default_value = "worst", value_parser = policy::<Aging>())]
+    #[arg(long, default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
     pub aging: Aging,
     /// For bandwidth: which pages of its own part a task reads and writes
-    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>())]
+    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>(), help_heading = RUN)]
     pub pattern: Pattern,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
@@ -177,11 +172,11 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// Draw no figures
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub no_figure: bool,
     /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
     /// no network and no other file
-    #[arg(long, value_name = "FILE.html", conflicts_with = "shard")]
+    #[arg(long, value_name = "FILE.html", conflicts_with = "shard", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
     /// Where the results go: a directory. An experiment that was interrupted there goes on
     #[arg(long, value_name = "DIR")]
@@ -200,11 +195,11 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Draw no figures
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub no_figure: bool,
     /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
     /// no network and no other file
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArg,
