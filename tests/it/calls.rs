@@ -36,7 +36,7 @@ fn set_says_where_its_path_ends_and_goes_on_in_a_stream() {
     let run = rtflash_with_input(&args, stream.as_bytes());
     let lines = run.json_lines();
     assert_eq!((run.status, lines.len()), (2, 2));
-    assert_eq!(lines[0]["error"]["message"], "--set `tasks.b.read.pages`: `tasks` is an array and has no `b`");
+    assert_eq!(lines[0]["error"]["message"], "--set `tasks.b.read.pages`: `tasks` has no `b`; it has a");
     assert_eq!(lines[1]["schedulable"], true);
     // A trace of what the analysis cannot tell of is no wrong call.
     let trace = file("late.jsonl", "").display().to_string();

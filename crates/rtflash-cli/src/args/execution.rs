@@ -161,7 +161,8 @@ pub struct SoakArgs {
 pub enum SoakWorld {
     /// Everything: shared channels, every dispatch, server, aging and address pattern
     Any,
-    /// Sets at the limit of the sound analyses, under hostile addresses, arrivals and waits; some on
-    /// devices with two page registers, commands, failing blocks, suspended erases, levelled wear
+    /// Sets at the limit of the sound analyses, under hostile addresses, arrivals and waits; some
+    /// on devices with two page registers, commands, failing blocks, suspended erases, wear
+    /// levelling
     Sound,
 }

@@ -8,7 +8,7 @@ use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
 use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
 use super::names::{analyses, analyses_and_necessary, policy};
-use super::{ANALYSIS, AnalysisArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
+use super::{ANALYSIS, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
 #[derive(Debug, Args)]
@@ -70,8 +70,10 @@ pub struct GenArgs {
     pub util: Option<String>,
     #[command(flatten, next_help_heading = INPUT)]
     pub sets: SetArgs,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
+    /// The analysis whose page costs make the sets, and that each task passes alone (`rtflash help
+    /// analyses`)
+    #[arg(long, default_value = "thesis", value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
+    pub analysis: String,
     /// Write to this file instead of standard output; it is there, or replaced, once all sets are
     /// drawn
     #[arg(long, value_name = "FILE")]

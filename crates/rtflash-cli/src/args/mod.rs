@@ -236,8 +236,8 @@ pub struct AllocArgs {
     /// rectangles (`export`)
     #[arg(long, value_enum, default_value_t = ShapeArg::Any, help_heading = ANALYSIS)]
     pub shape: ShapeArg,
-    /// Whether clusters with certificates reserve the rest of their time for aperiodic jobs. Without
-    /// a server these get nothing, and erases are suspended if the device can
+    /// Whether clusters with certificates reserve the rest of their time for aperiodic jobs.
+    /// Without a server these get nothing, and erases are suspended if the device can
     #[arg(long, value_enum, default_value_t = ReserveArg::Yes, help_heading = ANALYSIS)]
     pub reserve_server: ReserveArg,
     #[command(flatten)]
@@ -340,8 +340,6 @@ pub struct CheckArgs {
     /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by
     /// hand. For a stream of task sets a stream of as many allocations
     #[arg(long, value_name = "ALLOC.json")]
-    #[cfg_attr(feature = "exchange", arg(required_unless_present_any = ["trace", "mqsim", "fio"]))]
-    #[cfg_attr(not(feature = "exchange"), arg(required_unless_present = "trace"))]
     pub allocation: Option<PathBuf>,
     /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the
     /// allocation is the one that was run, found by the algorithm where none is given
