@@ -114,8 +114,8 @@ sound! {
     fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
         let jumps = set.tasks().iter().any(|task| !task.fits_zones());
         jumps.then_some(
-            "a zone is written in order, so that every request that writes has to be a stream (\"access\": \"stream\"); \
-             --analysis stripe and --analysis superblock take others",
+            "write requests need \"access\": \"stream\", as a zone is written in order; --analysis stripe and \
+             --analysis superblock accept others",
         )
     }
 }
