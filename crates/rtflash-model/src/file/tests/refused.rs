@@ -38,6 +38,19 @@ fn whole_texts() {
 }
 
 #[test]
+fn rates() {
+    for (rate, expected) in [
+        ("25Mbit/s", "an eighth of the bits: 25Mbit/s is \"3125kB/s\""),
+        ("3.125MB/s", "a whole number of a smaller unit"),
+        ("fast", "bytes a second in a string"),
+    ] {
+        let text =
+            format!(r#"{{"device":"dgist-2021","tasks":[{{"name":"a","read":{{"rate":"{rate}","every":"1s"}}}}]}}"#);
+        refused(&text, &[(&format!("\"{rate}\""), "tasks[0].read.rate", expected)]);
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text() {
     for (bytes, range) in [(&b"{\"a\": \"\xff\"}"[..], 7..8), (b"\xc3", 0..1), (b"{}\xe2\x82", 2..4)] {
         let wrong = read_task_set_bytes(bytes).unwrap_err().first().to_vec();
