@@ -10,7 +10,7 @@ use rtflash_plan::{
 use super::names::policy;
 use super::{ANALYSIS, AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
-/// When the first requests are released.
+/// The release of the first requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhasesArg {
     /// As a policy says.
@@ -45,7 +45,7 @@ pub struct ExecArgs {
     /// Give free chips to the clusters that wear fastest
     #[arg(long, conflicts_with = "allocation", help_heading = ANALYSIS)]
     pub spread: bool,
-    /// How long to run, in simulated time
+    /// The length of the run, in simulated time
     #[arg(long, default_value = "10s", value_name = "TIME", help_heading = RUN)]
     pub duration: String,
     /// The service of aperiodic jobs
@@ -118,7 +118,7 @@ pub struct ExecArgs {
     #[cfg(feature = "full")]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"], help_heading = OUTPUT)]
     pub checkpoint: Option<PathBuf>,
-    /// How often the state is kept
+    /// The time between two states that are kept
     #[cfg(feature = "full")]
     #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint", help_heading = OUTPUT)]
     pub checkpoint_every: String,
@@ -140,13 +140,13 @@ pub struct ExecArgs {
 /// Options of `soak`.
 #[derive(Debug, Args)]
 pub struct SoakArgs {
-    /// Where the randomness starts: the same seed draws the same cases
+    /// The seed: equal seeds draw equal cases
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Cases to draw
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
-    /// What cases are drawn from
+    /// The world that cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Threads to use; the output does not depend on it [default: one for each core]
@@ -156,7 +156,7 @@ pub struct SoakArgs {
     pub format: FormatArg,
 }
 
-/// What `soak` draws from.
+/// The world of `soak`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SoakWorld {
     /// Everything: shared channels, every dispatch, server, aging and address pattern

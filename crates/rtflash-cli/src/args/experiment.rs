@@ -10,7 +10,7 @@ use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 use super::names::{analyses, analyses_and_necessary, policy};
 use super::{ANALYSIS, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
-/// Which task sets are drawn: what `gen` and `experiment` have in common.
+/// The task sets that `gen` and `experiment` draw.
 #[derive(Debug, Args)]
 pub struct SetArgs {
     /// Distance of the points in the range
@@ -22,7 +22,7 @@ pub struct SetArgs {
     /// Tasks in a set
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
-    /// How utilization is divided among the tasks (docs/experiments.md, Generators).
+    /// The division of utilization among the tasks (docs/experiments.md, Generators).
     /// `heavy-writers` divides no total and accepts no --util
     #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
@@ -36,7 +36,7 @@ pub struct SetArgs {
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
     pub write_share: Option<String>,
-    /// Which pages requests read and write: any pages, consecutive pages, consecutive pages from
+    /// The pages that requests read and write: any pages, consecutive pages, consecutive pages from
     /// where the request before ended, or for each request one of the first two with equal chance.
     /// All else of the sets is the same
     #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
@@ -49,15 +49,15 @@ pub struct SetArgs {
     /// 5ms..50ms for small requests [default: 100ms..500ms]
     #[arg(long, value_name = "LO..HI")]
     pub period: Option<String>,
-    /// How these periods are distributed over their range. `log-uniform` draws as many from each
+    /// The distribution of these periods over their range. `log-uniform` draws as many from each
     /// order of magnitude (Emberson, Stafford and Davis 2010)
     #[arg(long, default_value = "uniform", value_parser = PossibleValuesParser::new(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
     pub period_distribution: String,
     /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
-    /// fewer or more, the period follows: it may leave its range
+    /// fewer or more, the period follows: it can leave its range
     #[arg(long, value_name = "LO..HI")]
     pub pages: Option<String>,
-    /// Where the randomness starts: the same seed gives the same bytes, everywhere
+    /// The seed: equal seeds give equal bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -83,7 +83,7 @@ pub struct GenArgs {
     pub jobs: Option<u16>,
 }
 
-/// What an experiment finds out.
+/// The question of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExperimentKind {
     /// The ratio of schedulable sets against utilization, or along the axis of --sweep
@@ -96,7 +96,7 @@ pub enum ExperimentKind {
 }
 
 impl ExperimentKind {
-    /// What the user calls it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExperimentKind::Schedulability => "schedulability",
@@ -109,7 +109,7 @@ impl ExperimentKind {
 /// Options of `experiment`.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
-    /// What to find out
+    /// The question
     #[arg(value_enum)]
     pub kind: ExperimentKind,
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
@@ -180,7 +180,7 @@ pub struct ExperimentArgs {
     /// no network and no other file
     #[arg(long, value_name = "FILE.html", conflicts_with = "shard", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
-    /// Where the results go: a directory. An experiment that was interrupted there goes on
+    /// The directory of the results. An experiment that was interrupted there continues
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub struct MergeArgs {
     /// The directories of all parts, in any order
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<PathBuf>,
-    /// Where the results go: a directory
+    /// The directory of the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Draw no figures

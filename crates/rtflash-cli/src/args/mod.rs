@@ -58,15 +58,15 @@ pub struct Cli {
     /// errors go to standard error all the same
     #[arg(short, long, global = true, display_order = 900, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// When to colour: on a terminal without NO_COLOR, always, or never
+    /// Colour on a terminal without NO_COLOR, always, or never
     #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, display_order = 901, help_heading = OUTPUT)]
     pub color: Color,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Commands,
 }
 
-/// When output is coloured.
+/// The colour of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -87,7 +87,7 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.
 
 `rtflash help algorithms|analyses|policies|schedulers` lists names.";
 
-/// Threads that may be asked for.
+/// Threads that can be asked for.
 const MAX_THREADS: i64 = 1_024;
 
 /// The commands.
@@ -171,9 +171,9 @@ pub enum Commands {
     /// Print a device that rtflash knows by name, with all its fields, or list them all
     #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]
     Profile {
-        /// Which one; none for the list
+        /// Its name; none for the list
         name: Option<String>,
-        /// How it is printed: over several lines, or as one line of JSON; a list is a line of JSON
+        /// The form: several lines, or one line of JSON; a list is a line of JSON
         /// each, with name and source
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
@@ -182,7 +182,7 @@ pub enum Commands {
     /// Print the JSON Schema of a file that rtflash reads or writes
     #[command(after_help = "Example:\n  rtflash schema task-set > task-set.json")]
     Schema {
-        /// Which one
+        /// Its name
         #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.split(' ')))]
         name: String,
     },
@@ -197,7 +197,7 @@ pub enum Commands {
     /// Print the manual page, of everything or of one command
     #[command(after_help = "Examples:\n  rtflash man alloc > rtflash-alloc.1\n  rtflash man --out man1")]
     Man {
-        /// Which command
+        /// The command
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS.split(' ')))]
         name: Option<String>,
         /// Write a page for each command into this folder instead: rtflash.1, rtflash-alloc.1, …
@@ -206,7 +206,7 @@ pub enum Commands {
     },
 }
 
-/// How an answer is printed.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For a person
@@ -268,7 +268,7 @@ pub struct GuaranteeArg {
 }
 
 impl GuaranteeArg {
-    /// Whether it is to be said; `alone` where the task set is the only one.
+    /// Whether the answer states it; `alone` if the task set is the only one.
     pub fn wanted(self, alone: bool) -> bool {
         self.guarantee || (alone && !self.no_guarantee)
     }

@@ -7,7 +7,7 @@ use rtflash_analysis::{NECESSARY, analyses_and_baselines};
 use rtflash_model::Reliance;
 use rtflash_plan::Policy;
 
-/// How clusters lie on the channels.
+/// The shape of clusters on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShapeArg {
     /// Anyhow
