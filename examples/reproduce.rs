@@ -61,9 +61,23 @@ fn main() -> Fallible<()> {
             fs::write(format!("{root}/reproduction/{}.svg", figure.name), figure.figure.svg())?;
         }
         let text = fs::read_to_string(&document)?;
-        fs::write(&document, replaced(&text, name, &section.text).ok_or("the document has no such section")?)?;
+        match replaced(&text, name, &section.text) {
+            Some(text) => fs::write(&document, text)?,
+            None => fs::write(format!("{root}/reproduction/{name}.csv"), csv(&section.text))?,
+        }
     }
     Ok(())
+}
+
+/// A table of a page as CSV, for those that the page only links to.
+fn csv(table: &str) -> String {
+    let rows = table.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---"));
+    let quoted = |cell: &str| if cell.contains(',') { format!("\"{cell}\"") } else { cell.to_owned() };
+    let row = |line: &str| {
+        let cells = line.trim_matches('|').split('|').map(|cell| quoted(&cell.trim().replace('`', "")));
+        cells.collect::<Vec<_>>().join(",") + "\n"
+    };
+    rows.map(row).collect()
 }
 
 /// The document with another text between the marks of a section.

@@ -48,6 +48,10 @@ def source(folder):
     summary = re.sub(r"\]\((?!\.\./)", "](docs/", summary).replace("](../", "](")
     open(os.path.join(folder, "src/SUMMARY.md"), "w", encoding="utf-8").write(summary)
     os.remove(os.path.join(folder, "src/docs/SUMMARY.md"))
+    # The summary is the side bar there.
+    readme = os.path.join(folder, "src/README.md")
+    text = open(readme, encoding="utf-8").read()
+    open(readme, "w", encoding="utf-8").write(text.replace("](docs/SUMMARY.md)", "](#rtflash)"))
     shutil.move(os.path.join(folder, "src/docs/book.toml"), os.path.join(folder, "book.toml"))
 
 

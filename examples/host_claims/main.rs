@@ -1,11 +1,12 @@
-//! The claims of four papers on host schedulers beside ours: the tables in `docs/host-claims.md`.
+//! The claims of four papers on host schedulers compared with ours: the tables in
+//! `docs/host-claims/`.
 //!
-//! `cargo run --release --example host_claims -- --seconds 20` prints them, and exits 1 if a claim
-//! does not hold that has to.
+//! `cargo run --release --example host_claims -- --seconds 20` writes them, and exits 1 if a claim
+//! that must hold fails.
 
 use std::fmt::Write;
+use std::fs;
 use std::process::ExitCode;
-use std::{fs, io};
 
 use rayon::prelude::*;
 use rtflash::host::run::{HostRunError, HostSetup, read_setup};
@@ -31,13 +32,13 @@ fn main() -> ExitCode {
     let done = seconds(std::env::args().skip(1)).and_then(|seconds| {
         let all = Claims::all();
         let answers = answers(&all, &profile()?, seconds, &SEEDS).map_err(|error| error.to_string())?;
-        io::Write::write_all(&mut io::stdout(), table(&all, &answers).as_bytes()).map_err(|error| error.to_string())?;
+        write("koshiba", &table(&all, &answers))?;
         let first = all.claims.iter().all(|claim| claim.kind != Kind::Must || holds(claim, &answers) == Some(true));
         // Many I/Os a second: a quarter of that is enough.
         let (text, second) = park_lee::report(seconds.div_ceil(4), &SEEDS)?;
-        io::Write::write_all(&mut io::stdout(), format!("\n{text}").as_bytes()).map_err(|error| error.to_string())?;
+        write("park-lee", &text)?;
         let (text, orders) = orders::report(&SEEDS)?;
-        io::Write::write_all(&mut io::stdout(), text.as_bytes()).map_err(|error| error.to_string())?;
+        write("orders", &text)?;
         Ok(first && second && orders)
     });
     match done {
@@ -48,6 +49,12 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Writes a table beside the page.
+fn write(name: &str, table: &str) -> Result<(), String> {
+    let path = format!("{}/docs/host-claims/{name}.csv", env!("CARGO_MANIFEST_DIR"));
+    fs::write(&path, table).map_err(|error| format!("{path}: {error}"))
 }
 
 /// How long each run of Koshiba et al. is, behind a second of warm-up.
@@ -83,7 +90,7 @@ pub fn holds(claim: &Claim, answers: &[Vec<Answer>]) -> Option<bool> {
     answers.iter().try_fold(true, |all, answers| Some(all & claim.holds(claim.ours(answers))?))
 }
 
-/// The table, and how many claims hold that have to.
+/// The table; how many claims hold goes to standard output.
 pub fn table(all: &Claims, answers: &[Vec<Answer>]) -> String {
     let row = |claim: &Claim| {
         let ours: Vec<f64> = answers.iter().map(|answers| claim.ours(answers)).collect();
@@ -110,9 +117,9 @@ pub struct Row {
 
 /// A table of claims for `seeds` seeds with how many hold that have to, and whether these are all.
 pub fn written<'c, V: 'c, R: 'c>(seeds: usize, rows: impl Iterator<Item = (&'c Claim<V, R>, Row)>) -> (String, bool) {
-    let mut text = String::from("| where | claim | asked | fitted | published | unit |");
-    (1..=seeds).for_each(|seed| text += &format!(" seed {seed} |"));
-    let _ = writeln!(text, " ratio | within |\n|---|---|---|---|---|---|{}---|---|", "---|".repeat(seeds));
+    let mut text = String::from("where,claim,asked,fitted,published,unit");
+    (1..=seeds).for_each(|seed| text += &format!(",seed {seed}"));
+    text += ",ratio,within\n";
     let (mut musts, mut held, mut worst) = (0, 0, 0.0_f64);
     for (claim, Row { beginning, ours, shown, verdict, is_third }) in rows {
         let ratios: Vec<f64> = ours.iter().filter_map(|ours| Some(ours / claim.published?)).collect();
@@ -124,14 +131,13 @@ pub fn written<'c, V: 'c, R: 'c>(seeds: usize, rows: impl Iterator<Item = (&'c C
             worst = ratios.iter().map(|ratio| (ratio - 1.0).abs()).fold(worst, f64::max);
         }
         text += &beginning;
-        shown.iter().for_each(|ours| text += &format!(" {ours} |"));
+        shown.iter().for_each(|ours| text += &format!(",{ours}"));
         let ratio = ratios.get(ratios.len() / 2).map_or(String::new(), |ratio| format!("{ratio:.2}"));
         let verdict = verdict.map_or("", |holds| if holds { "yes" } else { "NO" });
-        let _ = writeln!(text, " {ratio} | {verdict} |");
+        let _ = writeln!(text, ",{ratio},{verdict}");
     }
-    let _ = writeln!(
-        text,
-        "\n{held} of {musts} *Must* claims hold; of those that have to be within a third the worst is {:.0} % off.",
+    println!(
+        "{held} of {musts} claims `must` hold; of those that must be within a third the worst is {:.0} % off.",
         worst * 100.0
     );
     (text, held == musts)
@@ -142,7 +148,12 @@ pub fn beginning<V, R>(claim: &Claim<V, R>, unit: &str) -> String {
     let Claim { place, text, .. } = claim;
     let fitted = if claim.is_fitted { "fitted" } else { "" };
     let published = claim.published.map_or(String::new(), |published| published.to_string());
-    format!("| {place} | {text} | {} | {fitted} | {published} | {unit} |", kind(claim.kind))
+    format!("{},{},{},{fitted},{published},{unit}", quoted(place), quoted(text), kind(claim.kind))
+}
+
+/// A cell of a CSV file.
+pub fn quoted(cell: &str) -> String {
+    if cell.contains(',') { format!("\"{cell}\"") } else { cell.to_owned() }
 }
 
 fn kind(kind: Kind) -> &'static str {

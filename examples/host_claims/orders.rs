@@ -6,7 +6,7 @@ use std::fs;
 use rayon::prelude::*;
 use rtflash::host::run::{HostRunError, Scenario, read_scenario, run};
 
-use super::{kim, koshiba, park};
+use super::{kim, koshiba, park, quoted};
 
 /// What a run says.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +154,7 @@ impl Orders {
             Rule::Less | Rule::AtMost(_) | Rule::Near => "order",
         };
         let published = claim.published.map_or(String::new(), |published| published.to_string());
-        format!("| {} | {} | {asked} | {published} | {} |", self.place, claim.text, claim.unit())
+        format!("{},{},{asked},{published},{}", quoted(&self.place), quoted(&claim.text), claim.unit())
     }
 
     /// The rows of its claims.
@@ -165,8 +165,8 @@ impl Orders {
             let held: Option<Vec<bool>> = ours.iter().map(|&ours| claim.holds(ours)).collect();
             let verdict = held.map_or("", |held| if held.contains(&false) { "NO" } else { "yes" });
             text += &self.beginning(claim);
-            ours.into_iter().for_each(|ours| text += &format!(" {} |", super::digits(ours)));
-            let _ = writeln!(text, " {verdict} |");
+            ours.into_iter().for_each(|ours| text += &format!(",{}", super::digits(ours)));
+            let _ = writeln!(text, ",{verdict}");
         }
         text
     }
@@ -198,9 +198,9 @@ pub fn all() -> Result<Vec<Orders>, String> {
 
 /// Their table, and whether all that is asked holds.
 pub fn report(seeds: &[u64]) -> Result<(String, bool), String> {
-    let mut text = String::from("\n| where | claim | asked | published | unit |");
-    seeds.iter().for_each(|seed| text += &format!(" seed {seed} |"));
-    let _ = writeln!(text, " within |\n|---|---|---|---|---|{}---|", "---|".repeat(seeds.len()));
+    let mut text = String::from("where,claim,asked,published,unit");
+    seeds.iter().for_each(|seed| text += &format!(",seed {seed}"));
+    text += ",within\n";
     let (mut asked, mut failed) = (0, 0);
     for orders in all()? {
         let said = orders.said(seeds).map_err(|error| error.to_string())?;
@@ -208,6 +208,6 @@ pub fn report(seeds: &[u64]) -> Result<(String, bool), String> {
         asked += orders.claims.iter().filter(|claim| !matches!(claim.rule, Rule::Shown | Rule::Also(_))).count();
         failed += orders.failed(&said).len();
     }
-    let _ = writeln!(text, "\n{} of {asked} *Order* claims hold.", asked - failed);
+    println!("{} of {asked} claims `order` hold.", asked - failed);
     Ok((text, failed == 0))
 }

@@ -1,4 +1,4 @@
-//! How far the analyses reach: writes the tables in `docs/analysis.md` and the figures beside it.
+//! How far the analyses reach: writes the tables in `docs/tests.md` and their figures.
 //!
 //! `cargo run --release --example reach` takes some minutes. Behind `--`: how many sets at each
 //! utilization, 40 where nothing is said, and half as many for the tables of tests and of small
@@ -126,7 +126,7 @@ fn at_other_ratios(each: u64) -> Fallible<String> {
 
 /// Writes a table where the page has its marks.
 fn insert(name: &str, text: &str) -> Fallible<()> {
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/analysis.md");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tests.md");
     let page = fs::read_to_string(document)?;
     let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let from = page.find(&start).ok_or("no mark")? + start.len();

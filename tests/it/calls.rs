@@ -36,7 +36,7 @@ fn set_says_where_its_path_ends_and_goes_on_in_a_stream() {
     let run = rtflash_with_input(&args, stream.as_bytes());
     let lines = run.json_lines();
     assert_eq!((run.status, lines.len()), (2, 2));
-    assert_eq!(lines[0]["error"]["message"], "--set `tasks.b.read.pages`: `tasks` is an array and has no `b`");
+    assert_eq!(lines[0]["error"]["message"], "--set `tasks.b.read.pages`: `tasks` has no `b`; it has a");
     assert_eq!(lines[1]["schedulable"], true);
     // A trace of what the analysis cannot tell of is no wrong call.
     let trace = file("late.jsonl", "").display().to_string();
@@ -76,15 +76,34 @@ fn colour_is_as_it_is_asked_for() {
     assert!(wrong.stderr.contains('\u{1b}'), "{}", wrong.stderr);
 }
 
+/// Lines of two screens.
+const SCREENS: usize = 110;
+
 #[test]
-fn help_says_what_each_algorithm_and_analysis_does() {
-    for command in [&["alloc"][..], &["experiment"]] {
-        let help = rtflash(&[command, &["--help"]].concat()).stdout;
-        for line in ["every chip a cluster of its own, best fit", "Theorem 1 of the thesis", "Example"] {
-            assert!(help.contains(line), "{line}: {help}");
-        }
+fn help_lists_names_once_and_fits_two_screens() {
+    for (topic, line) in [
+        ("algorithms", "full-isolation        every chip a cluster of its own, best fit"),
+        ("analyses", "Theorem 1 of the thesis"),
+        ("analyses", "necessary-with-zones"),
+        ("policies", "--victims\n  actual"),
+        ("schedulers", "k2 with one command inside"),
+    ] {
+        let help = rtflash(&["help", topic]);
+        assert!(help.status == 0 && help.stdout.contains(line), "{topic}: {help:?}");
     }
-    assert!(rtflash(&["host", "run", "--help"]).stdout.contains("k2 with one command inside"));
+    assert_eq!(rtflash(&["help", "nothing"]).status, 2);
+    for command in commands(&[]) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let help = rtflash(&[&words[..], &["--help"]].concat()).stdout;
+        assert!(help.lines().count() <= SCREENS, "{command:?}: {} lines", help.lines().count());
+        // The list of algorithms is not repeated.
+        assert!(!help.contains("clustering-search"), "{help}");
+    }
+    let exec = rtflash(&["exec", "--help"]).stdout;
+    let at = |heading: &str| exec.find(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("{heading}: {exec}"));
+    assert!(at("Input") < at("Analysis") && at("Analysis") < at("Run") && at("Run") < at("Output"), "{exec}");
+    // Each choice has its meaning.
+    assert!(rtflash(&["help", "exec"]).stdout.contains("Possible values:"));
 }
 
 /// All commands, as help lists them: each its words.

@@ -43,12 +43,12 @@ fn analyses_of_ones_own_are_compared_with_ours() {
     assert!(fifo > 0 && wait > fifo && thesis >= wait, "{thesis} {wait} {fifo}");
 }
 
-/// The tour's lines for a Cargo.toml have the features that each example of own parts needs. That
-/// the examples compile with them is tested where more time is spent.
+/// The lines of docs/library.md for a Cargo.toml have the features that each example of own parts
+/// needs. That the examples compile with them is tested in `.ci/long`.
 #[test]
-fn the_tour_prints_the_dependency_that_they_need() {
-    let tour = include_str!("../../docs/tour.md");
-    let snippet = tour.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of TOML");
+fn the_page_prints_the_dependency_that_they_need() {
+    let page = include_str!("../../docs/library.md");
+    let snippet = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of TOML");
     let listed = |line: &str| -> Vec<String> {
         let list = line.split_once("features = [").and_then(|(_, rest)| rest.split_once(']')).expect("features").0;
         list.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect()

@@ -28,6 +28,7 @@ mod lighter;
 mod memory;
 mod migrate;
 mod necessary;
+mod pages;
 mod picture;
 mod readme;
 mod refusals;

@@ -1,9 +1,8 @@
-//! What the README, docs/tour.md, docs/experiments.md and docs/applying.md show is what the command
-//! prints.
+//! What the README shows is what the command prints, and links of pages lead somewhere.
 
 use std::path::Path;
 
-use crate::common::{root, rtflash, rtflash_with_input};
+use crate::common::{root, rtflash};
 
 /// Characters that a line of the README has at most, and lines that all of it has.
 const README_LINES: (usize, usize) = (100, 110);
@@ -102,28 +101,6 @@ fn headings(path: &Path) -> Vec<String> {
 fn its_transcripts_are_real() {
     let first = broken(&rtflash(&["alloc", "tasksets/case-study.json"]).stdout);
     assert!(page("README.md").contains(&first), "the README does not show\n{first}");
-    let tour = page("docs/tour.md");
-    for options in [&["tasksets/overload.json"][..], &["tasksets/case-study.json", "--analysis", "sound"]] {
-        let run = rtflash(&[&["alloc"], options].concat());
-        assert!(tour.contains(&run.stdout), "the tour does not show what `alloc` prints:\n{}", run.stdout);
-    }
-    // The file of the error shown, as far as the error quotes it.
-    let line = r#"    { "name": "camera", "write": { "pages": 24, "period": 30 } },"#;
-    let file = format!(
-        "{{\n  \"device\": \"dgist-2021\",\n  \"tasks\": [\n{line}\n    {{ \"name\": \"b\", \"read\": {{ \"pages\": 1, \"period\": \"1s\" }} }}\n  ]\n}}\n"
-    );
-    let run = rtflash_with_input(&["alloc", "-"], file.as_bytes());
-    assert!(tour.contains(run.stderr.replace("<stdin>", "tasks.json").trim_end()), "{}", run.stderr);
-}
-
-#[test]
-fn the_run_shown_is_real() {
-    let tour = page("docs/tour.md");
-    let run = rtflash(&["exec", "tasksets/case-study.json", "--duration", "60s"]);
-    let shown = |line: &str| line.contains("fail: ") || line.contains("holds") || line.contains("FAILS");
-    for line in run.stdout.lines().filter(|line| shown(line)).take(11) {
-        assert!(tour.contains(line), "the tour does not show:\n{line}");
-    }
 }
 
 #[test]
@@ -161,56 +138,5 @@ fn the_bandwidths_shown_are_real() {
             }
         }
         assert!(page.contains(&row), "docs/experiments.md does not have\n{row}");
-    }
-}
-
-#[test]
-fn the_study_in_a_pipe_gives_the_number_shown() {
-    let sets = rtflash(&["gen", "--util", "0.1..4.0"]);
-    let answers = rtflash_with_input(&["alloc", "-", "--format", "json"], sets.stdout.as_bytes());
-    let schedulable = answers.json_lines().iter().filter(|answer| answer["schedulable"] == true).count();
-    let shown = format!("map(select(.schedulable)) | length'\n{schedulable}\n");
-    assert!(page("docs/tour.md").contains(&shown), "{schedulable}");
-}
-
-#[test]
-fn the_task_set_shown_is_one() {
-    let tour = page("docs/tour.md");
-    let start = tour.find("```json\n").expect("a task set") + 8;
-    let end = start + tour[start..].find("```").expect("its end");
-    assert_eq!(rtflash_with_input(&["alloc", "-"], &tour.as_bytes()[start..end]).status, 0);
-}
-
-#[test]
-fn the_experiment_shown_is_real() {
-    let page = page("docs/experiments.md");
-    let out = crate::common::file("readme-experiment", "");
-    std::fs::remove_file(&out).expect("a file");
-    let options = ["--generator", "integer-shares", "--analysis", "thesis-evaluated", "--no-figure"];
-    let place = out.display().to_string();
-    let run = rtflash(&[&["experiment", "schedulability", "--out", &place], &options[..]].concat());
-    // All but the last gains and the names of the files.
-    for line in run.stdout.lines().take(14) {
-        assert!(page.contains(line), "docs/experiments.md does not show:\n{line}");
-    }
-}
-
-/// The recorder of docs/applying.md: its answer, its run, and what `size` says of it.
-#[test]
-fn the_recorder_is_real() {
-    let page = page("docs/applying.md");
-    let (_, rest) = page.split_once("```json\n").expect("a task set");
-    let (text, _) = rest.split_once("```").expect("its end");
-    let sound = ["--analysis", "sound"];
-    let run = |command: &[&str]| rtflash_with_input(&[command, &sound].concat(), text.as_bytes());
-    let answer = run(&["alloc", "-"]);
-    assert!(page.contains(&answer.stdout), "docs/applying.md does not show\n{}", answer.stdout);
-    let requests = run(&["exec", "-", "--duration", "20s", "--format", "json"]).json()["requests"].clone();
-    let log = requests.as_array().expect("requests").iter().find(|request| request["task"] == "log").expect("the log");
-    let longest = log["max_response_ns"].as_u64().expect("a time").div_ceil(1_000);
-    assert!(page.contains(&format!("{}.{:03} ms", longest / 1_000, longest % 1_000)), "{longest}");
-    let size = run(&["size", "-"]);
-    for shown in ["6   fewest", "0.851   largest", " 270.9 days\n", "478.3 days to 3.4 years"] {
-        assert!(size.stdout.contains(shown), "{shown} is not in\n{}", size.stdout);
     }
 }

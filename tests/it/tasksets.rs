@@ -1,4 +1,4 @@
-//! Every task set that is shipped is what docs/tour.md says it is.
+//! Every task set that is shipped is what docs/applying.md says it is.
 
 use crate::common::{root, rtflash};
 

@@ -100,6 +100,6 @@ fn who_jumps_is_refused() {
     for access in ["sequential", "random"] {
         let (status, answer) = alloc(&set(access, ""), &[]);
         assert_ne!(status, 0, "{answer}");
-        assert!(answer.contains("has to be a stream") && answer.contains("--analysis stripe"), "{answer}");
+        assert!(answer.contains("write requests need") && answer.contains("--analysis stripe"), "{answer}");
     }
 }

@@ -18,8 +18,9 @@ const BUS: Assumption = Assumption {
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
     statement: "no operation takes longer than the device says: no retries, no suspensions but those of erases that \
-                it states, no traffic of the map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly \
-                these times (docs/analysis.md, Section 6.1)",
+                it states, no traffic of the map; for a cluster that assumes a first-come, first-served bus (--rely-on \
+                queue), a transfer takes exactly its time, and sensing its time or less than a transfer less \
+                (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {
     name: "access-as-declared",
@@ -113,8 +114,8 @@ sound! {
     fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
         let jumps = set.tasks().iter().any(|task| !task.fits_zones());
         jumps.then_some(
-            "a zone is written in order, so that every request that writes has to be a stream (\"access\": \"stream\"); \
-             --analysis stripe and --analysis superblock take others",
+            "write requests need \"access\": \"stream\", as a zone is written in order; --analysis stripe and \
+             --analysis superblock accept others",
         )
     }
 }

@@ -44,14 +44,18 @@ mod whole;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Commands};
 use status::Status;
 
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    if let Some(text) = topic() {
+        return printed(&text).into();
+    }
+    let parsed = args::help::summarised(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return told(&error).into(),
     };
@@ -96,6 +100,26 @@ pub fn main() -> ExitCode {
             Status::Wrong
         })
         .into()
+}
+
+/// The list that `rtflash help TOPIC` asks for.
+fn topic() -> Option<String> {
+    let words: Vec<String> = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect();
+    match &words[..] {
+        [help, name] if help == "help" => args::help::topic(name),
+        _ => None,
+    }
+}
+
+/// Prints a list.
+fn printed(text: &str) -> Status {
+    match output::print(text) {
+        Ok(()) => Status::Yes,
+        Err(failure) => {
+            output::complain(&output::error(&failure.0));
+            Status::Wrong
+        }
+    }
 }
 
 /// Prints help, the version, or what is wrong with the call.

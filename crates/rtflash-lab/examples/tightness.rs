@@ -1,4 +1,4 @@
-//! How near the tests of one channel come to what is late: writes the tables in `docs/analysis.md`.
+//! How near the tests of one channel come to what is late: writes the tables in `docs/tests.md`.
 //!
 //! `cargo run --release -p rtflash-lab --example tightness` takes more than 26 minutes on one busy core. Behind
 //! `--`: how many sets of each kind, 40 where nothing is said; and the rows to write (`stripes`,
@@ -334,7 +334,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         eprintln!("{name} …");
         let lines = lines(each);
-        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/analysis.md");
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tests.md");
         let page = fs::read_to_string(document)?;
         let (start, end) = ("<!-- tightness -->\n", "<!-- /tightness -->");
         let from = page.find(start).ok_or("no mark")? + start.len();

@@ -59,7 +59,7 @@ policies! {
     }
     Victims {
         Actual "actual" "Those that are valid"
-        Worst "worst" "The bound ceil(lambda P) on every chip"
+        Worst "worst" "The most that the analysis charges: ceil(lambda P) on every chip, or v of the certificate"
     }
     Aging {
         Worst "worst" "Full, valid pages spread evenly over all blocks"

@@ -42,32 +42,32 @@ grounds! {
     ALONE = checked("a read of a superblock waits for other clusters' chips alone",
         "Section 4", "read_by_others", "Device.v");
     COMMANDS = by_hand("commands wait for the bus, and hold it", "Lemma 21");
-    COUNTS = checked("so many jobs of a request are due in an interval", "Lemma 10", "requests_due", "Edf.v");
-    STREAMS = by_hand("so many pages of a stream's jobs are on a chip", "Lemma 20");
+    COUNTS = checked("a request has at most n(L) jobs due in an interval", "Lemma 10", "requests_due", "Edf.v");
+    STREAMS = by_hand("k jobs of a stream have at most γ(k) pages on a chip", "Lemma 20");
     RESERVE = checked("every program finds a free page", "Lemma 2", "lemma_2", "Reserve.v");
     VICTIMS = checked("a victim has v valid pages at most", "Lemma 3", "lemma_3", "Victims.v");
-    PASS_ROWS = checked("a pass of a superblock has so many reads and rows",
+    PASS_ROWS = checked("a pass of a superblock has at most n reads and its rows",
         "Section 4", "superblock_pass", "Superblock.v");
     PASS = checked("a pass costs C_g at most", "Sections 3 and 4", "pass_cost_bound", "Costs.v");
     STATED = checked("the numbers of the certificate are enough", "Lemma 8", "lemma_8", "Closing.v");
-    FAILURES = by_hand("what fails is programmed once more, and blocks are there for it", "Theorem 8");
-    SUSPENSIONS = by_hand("an erase that is suspended is paid for by whose job suspends it", "Theorem 9");
+    FAILURES = by_hand("failed programs are repeated, and spare blocks exist for them", "Theorem 8");
+    SUSPENSIONS = by_hand("the job that suspends an erase pays for it", "Theorem 9");
     SHARE = checked("a server takes its share at most", "Lemma 6", "lemma_6", "Server.v");
     SERVER_PAGES = checked("a server draws R pages at most", "Lemma 7", "lemma_7", "Reserve.v");
-    DEMAND = checked("who passes (T) is not late, pages and passes being as said", "Lemma 4", "lemma_4", "Edf.v");
+    DEMAND = checked("a processor that passes (T) meets its deadlines", "Lemma 4", "lemma_4", "Edf.v");
     STRIPE = checked("all of this holds together on a chip of a stripe",
         "Theorem S", "theorem_S_on_a_bus", "Device.v");
     ZONES = by_hand("all of this holds together on a chip whose tasks reset their own zones", "Theorem 7");
     SUPERBLOCK = checked("all of this holds together in a superblock that does not backfill",
         "Theorem D", "theorem_D_on_buses", "Device.v");
-    BACKFILL = by_hand("backfill makes nobody late", "Theorem D");
+    BACKFILL = by_hand("backfill delays no job beyond its deadline", "Theorem D");
     NEIGHBOURS = checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
     SUPERBLOCK_WAITS = by_hand("steps of a superblock wait for no more than that", "Lemma 22");
     QUEUE = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
     QUEUE_OF_COMMANDS = by_hand("a read waits for one page or program of another chip, and one command", "Lemma 21b");
-    REGISTERS = checked("a second page register takes a page while the array goes on",
+    REGISTERS = checked("a second page register takes a page while the array works",
         "Theorem 5", "theorem_5", "Channel.v");
-    REGISTERS_SERVER = by_hand("a server does so, too", "Theorem 5");
+    REGISTERS_SERVER = by_hand("a server uses both page registers", "Theorem 5");
     REGISTERS_SUPERBLOCK = by_hand("a superblock whose chips have a second page register is as one such chip",
         "Theorem 6");
     REGISTERS_COMMANDS = by_hand("a read's command waits with the page before it, or alone", "Lemma 23");

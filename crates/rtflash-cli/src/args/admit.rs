@@ -10,7 +10,7 @@ use super::{ChangeArg, FormatArg, RelyOnArg};
 /// Options of `admit`.
 #[derive(Debug, Args)]
 pub struct AdmitArgs {
-    /// What runs: what `alloc --format json` printed under a sound analysis, or `admit` itself
+    /// The running allocation: the JSON of `alloc` under a sound analysis, or of `admit` itself
     pub allocation: PathBuf,
     /// All that is to run. Tasks that the allocation does not have are new; tasks that only the
     /// allocation has are gone
@@ -33,10 +33,10 @@ pub struct AdmitArgs {
 /// Options of `migrate`.
 #[derive(Debug, Args)]
 pub struct MigrateArgs {
-    /// What runs: what `alloc --format json` printed under a sound analysis, or `admit`, or
+    /// The running allocation: the JSON of `alloc` under a sound analysis, or of `admit`, or
     /// `migrate`
     pub old: PathBuf,
-    /// What is to run: another allocation of the same tasks
+    /// The allocation to reach, of the same tasks
     pub new: PathBuf,
     /// The task set
     pub file: PathBuf,
@@ -45,7 +45,7 @@ pub struct MigrateArgs {
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
-    /// Pages that the device may hold while they are on their way
+    /// Pages that the device can hold while they are on their way
     #[arg(long, value_name = "PAGES", default_value_t = 256, value_parser = clap::value_parser!(u64).range(2..))]
     pub buffer_pages: u64,
     /// Run each stage on a simulated device, and judge it

@@ -8,9 +8,9 @@ use rtflash_plan::{
 };
 
 use super::names::policy;
-use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
+use super::{ANALYSIS, AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
-/// When the first requests are released.
+/// The release of the first requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhasesArg {
     /// As a policy says.
@@ -34,7 +34,7 @@ pub struct ExecArgs {
     pub file: PathBuf,
     /// The allocation to run; without it, the one that the algorithm finds. For a stream of task
     /// sets a stream of as many allocations, as `alloc --format json` prints it
-    #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
+    #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm", help_heading = INPUT)]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
     pub algorithm: AlgorithmArg,
@@ -42,106 +42,94 @@ pub struct ExecArgs {
     pub analysis: AnalysisArg,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
-    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the
-    /// device lasts longer
-    #[arg(long, conflicts_with = "allocation")]
+    /// Give free chips to the clusters that wear fastest
+    #[arg(long, conflicts_with = "allocation", help_heading = ANALYSIS)]
     pub spread: bool,
-    /// How long to run, in simulated time
-    #[arg(long, default_value = "10s", value_name = "TIME")]
+    /// The length of the run, in simulated time
+    #[arg(long, default_value = "10s", value_name = "TIME", help_heading = RUN)]
     pub duration: String,
-    /// How jobs that are not real-time are served
-    #[arg(long, default_value = "tbs", value_parser = policy::<Service>())]
+    /// The service of aperiodic jobs
+    #[arg(long, default_value = "tbs", value_parser = policy::<Service>(), help_heading = RUN)]
     pub server: Service,
-    /// How chips are kept busy
-    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>())]
+    /// The dispatch of chips
+    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>(), help_heading = RUN)]
     pub dispatch: Dispatch,
-    /// How many pages a pass of garbage collection copies
-    #[arg(long, default_value = "actual", value_parser = policy::<Victims>())]
+    /// The pages that a pass of garbage collection copies
+    #[arg(long, default_value = "actual", value_parser = policy::<Victims>(), help_heading = RUN)]
     pub victims: Victims,
-    /// What the device has been through before the run
-    #[arg(long, default_value = "worst", value_parser = policy::<Aging>())]
+    /// The content of the device at the start
+    #[arg(long, default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
     pub aging: Aging,
-    /// Which pages of its own part a task reads and writes
-    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>())]
+    /// The pages that tasks read and write
+    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>(), help_heading = RUN)]
     pub pattern: Pattern,
-    /// What a page waits for its bus (with certificates, as --analysis sound gives them)
-    #[arg(long, default_value = "actual", value_parser = policy::<Waits>())]
+    /// The wait of a page for its bus (with certificates)
+    #[arg(long, default_value = "actual", value_parser = policy::<Waits>(), help_heading = RUN)]
     pub waits: Waits,
-    /// How long operations take where the device states ranges, such as "40us..50us"
-    #[arg(long, default_value = "worst", value_parser = policy::<Times>())]
+    /// The time of operations if the device states ranges, such as "40us..50us"
+    #[arg(long, default_value = "worst", value_parser = policy::<Times>(), help_heading = RUN)]
     pub times: Times,
-    /// When the first requests are released: `periodic` at 0; `at-erases` likewise, and with
-    /// certificates all requests where possible just behind the beginning of an erase; `random` at
-    /// times below the period, drawn; or as a file says: `{"camera": {"read": "3ms", "write":
-    /// "0ms"}, …}`
-    #[arg(long, value_name = "periodic|at-erases|random|FILE", default_value = "periodic")]
+    /// The release of the first requests: at 0, after erases (with certificates), at random, or
+    /// from a file: `{"camera": {"read": "3ms", "write": "0ms"}, …}`
+    #[arg(long, value_name = "periodic|at-erases|random|FILE", default_value = "periodic", help_heading = INPUT)]
     pub phases: PhasesArg,
-    /// What is stated of some requests, or of all, in a file or right here: offsets, gaps, times of
-    /// release, pages, lengths. It goes before --phases, --arrivals and --times: `{"camera":
-    /// {"write": {"gaps": ["0ms", "3ms"]}}}`
-    #[arg(long, value_name = "FILE|{…}")]
+    /// Offsets, gaps, release times, pages and lengths of requests, in a file or right here, before
+    /// --phases, --arrivals and --times: `{"camera": {"write": {"gaps": ["0ms", "3ms"]}}}`
+    #[arg(long, value_name = "FILE|{…}", help_heading = INPUT)]
     pub releases: Option<String>,
-    /// How long after each other requests come
-    #[arg(long, default_value = "periodic", value_parser = policy::<Recurrence>())]
+    /// The time between requests
+    #[arg(long, default_value = "periodic", value_parser = policy::<Recurrence>(), help_heading = RUN)]
     pub arrivals: Recurrence,
-    /// Hold requests that the file of --phases releases earlier than a period after the one before,
-    /// and cut those with more pages than declared
-    #[arg(long)]
+    /// Shape requests: hold early ones, and cut those with more pages than declared
+    #[arg(long, help_heading = RUN)]
     pub police: bool,
-    /// Have a task trim PAGES of its pages every EVERY, in order, round and round: they hold
-    /// nothing then, and are not copied (with certificates). May be given several times
-    #[arg(long = "trim", value_name = "TASK=PAGES/EVERY")]
+    /// Let a task trim PAGES of its pages every EVERY, in order, round and round (with
+    /// certificates). Repeatable
+    #[arg(long = "trim", value_name = "TASK=PAGES/EVERY", help_heading = RUN)]
     pub trims: Vec<String>,
-    /// Which of the chips that wait for a bus gets it
-    #[arg(long, default_value = "fifo", value_parser = policy::<Arbitration>())]
+    /// The order of waiting chips on a bus
+    #[arg(long, default_value = "fifo", value_parser = policy::<Arbitration>(), help_heading = RUN)]
     pub arbitration: Arbitration,
-    /// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the
-    /// same instant
-    #[arg(long, default_value = "lowest", value_parser = policy::<Ties>())]
+    /// The order of jobs of one deadline, and of chips that ask for a bus at one instant
+    #[arg(long, default_value = "lowest", value_parser = policy::<Ties>(), help_heading = RUN)]
     pub ties: Ties,
-    /// Leave chips of a superblock idle that a step does not use (with certificates)
-    #[arg(long)]
+    /// Leave idle chips of a superblock idle (with certificates)
+    #[arg(long, help_heading = RUN)]
     pub no_backfill: bool,
-    /// Of a thousand programs and erases OF_A_THOUSAND fail, while no more blocks do than the
-    /// device states (`spare_blocks`, `program_failures`; with certificates)
-    #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
+    /// Programs and erases of a thousand that fail, within the device's `spare_blocks` and
+    /// `program_failures` (with certificates)
+    #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000), help_heading = RUN)]
     pub faults: u16,
-    /// Threads to use: clusters that share no channel run side by side; the output does not depend
-    /// on it
-    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    /// Threads to use; the output does not depend on it
+    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS), help_heading = RUN)]
     pub jobs: u16,
-    /// Memory that the tables of a run may take, such as 500MB or 8GiB; a device that needs more is
-    /// refused, and the answer says how much. In a stream, each set that is run at the same time
-    /// (--jobs) may take it
-    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
+    /// Memory that the tables of a run can take, such as 500MB or 8GiB; in a stream that of each
+    /// set. A device that needs more is refused
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", help_heading = RUN)]
     pub memory: String,
-    /// Where the randomness starts: addresses, arrivals, releases, aging, lengths of operations
-    #[arg(long, default_value_t = 1)]
+    /// The seed of addresses, arrivals, releases, aging and lengths of operations
+    #[arg(long, default_value_t = 1, help_heading = RUN)]
     pub seed: u64,
     /// Record the run: as a Perfetto trace with counters (OUT ends in .json) or one event a line
     /// (.jsonl)
-    #[arg(long, value_name = "OUT")]
+    #[arg(long, value_name = "OUT", help_heading = OUTPUT)]
     pub trace: Option<PathBuf>,
-    /// Keep the state of the run in this file now and then, at the end, and before a signal ends
-    /// it: the same command goes on from there, and its answer is that of a run that was not broken
-    /// off
+    /// Keep the state of the run in this file; the same command continues from there
     #[cfg(feature = "full")]
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"], help_heading = OUTPUT)]
     pub checkpoint: Option<PathBuf>,
-    /// How often the state is kept
+    /// The time between two states that are kept
     #[cfg(feature = "full")]
-    #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint")]
+    #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint", help_heading = OUTPUT)]
     pub checkpoint_every: String,
-    /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`,
-    /// such as 0ms..40ms
-    #[arg(long, value_name = "FROM..TO")]
+    /// Draw this stretch of the run: `FROM..TO`, such as 0ms..40ms
+    #[arg(long, value_name = "FROM..TO", help_heading = OUTPUT)]
     pub gantt: Option<String>,
-    /// Where to draw the stretch as a figure: a file that ends in .svg or .png
-    #[arg(long, value_name = "FILE", requires = "gantt")]
+    /// Draw the stretch into this file, .svg or .png
+    #[arg(long, value_name = "FILE", requires = "gantt", help_heading = OUTPUT)]
     pub gantt_out: Option<PathBuf>,
-    /// Write a report as well: one HTML page with a chart of the stretch (of the first periods
-    /// where none is asked for), all tables and the data, which needs no network and no other file
-    #[arg(long, value_name = "FILE.html")]
+    /// Write a report as well: one HTML page with a chart, all tables and the data
+    #[arg(long, value_name = "FILE.html", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub set: ChangeArg,
@@ -152,13 +140,13 @@ pub struct ExecArgs {
 /// Options of `soak`.
 #[derive(Debug, Args)]
 pub struct SoakArgs {
-    /// Where the randomness starts: the same seed draws the same cases
+    /// The seed: equal seeds draw equal cases
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Cases to draw
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
-    /// What cases are drawn from
+    /// The world that cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Threads to use; the output does not depend on it [default: one for each core]
@@ -168,14 +156,13 @@ pub struct SoakArgs {
     pub format: FormatArg,
 }
 
-/// What `soak` draws from.
+/// The world of `soak`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SoakWorld {
     /// Everything: shared channels, every dispatch, server, aging and address pattern
     Any,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
-    /// promises; a third on devices with two page registers, a third on ones with commands, a
-    /// quarter on ones whose blocks fail, a quarter on ones that suspend erases, and some on ones
-    /// that level wear
+    /// Sets at the limit of the sound analyses, under hostile addresses, arrivals and waits; some
+    /// on devices with two page registers, commands, failing blocks, suspended erases, wear
+    /// levelling
     Sound,
 }

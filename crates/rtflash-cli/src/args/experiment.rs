@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
 use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
-use super::names::{analyses, analyses_and_necessary, contenders, policy};
-use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
+use super::names::{analyses, analyses_and_necessary, policy};
+use super::{ANALYSIS, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
-/// Which task sets are drawn: what `gen` and `experiment` have in common.
+/// The task sets that `gen` and `experiment` draw.
 #[derive(Debug, Args)]
 pub struct SetArgs {
     /// Distance of the points in the range
@@ -22,13 +22,8 @@ pub struct SetArgs {
     /// Tasks in a set
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
-    /// How utilization is divided among the tasks. The first three draw from one distribution,
-    /// uniform among all divisions in which no task has more than 1: by the quickest way there is,
-    /// by UUniFast that discards (Davis and Burns 2011), or by RandFixedSum (Emberson, Stafford and
-    /// Davis 2010), which discards nothing. `integer-shares` draws whole numbers from 1 to 10, as
-    /// for the thesis's figures. `heavy-writers` divides no total and takes no --util: write-heavy
-    /// tasks only write, with a utilization from 0.5 to 0.7 each; the others read and write, with
-    /// less than 0.25 each (as the thesis's authors drew write-heavy sets)
+    /// The division of utilization among the tasks (docs/experiments.md, Generators).
+    /// `heavy-writers` divides no total and accepts no --util
     #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
@@ -41,7 +36,7 @@ pub struct SetArgs {
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
     pub write_share: Option<String>,
-    /// Which pages requests read and write: any pages, consecutive pages, consecutive pages from
+    /// The pages that requests read and write: any pages, consecutive pages, consecutive pages from
     /// where the request before ended, or for each request one of the first two with equal chance.
     /// All else of the sets is the same
     #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
@@ -54,15 +49,15 @@ pub struct SetArgs {
     /// 5ms..50ms for small requests [default: 100ms..500ms]
     #[arg(long, value_name = "LO..HI")]
     pub period: Option<String>,
-    /// How these periods are distributed over their range. `log-uniform` draws as many from each
+    /// The distribution of these periods over their range. `log-uniform` draws as many from each
     /// order of magnitude (Emberson, Stafford and Davis 2010)
     #[arg(long, default_value = "uniform", value_parser = PossibleValuesParser::new(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
     pub period_distribution: String,
     /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
-    /// fewer or more, the period follows: it may leave its range
+    /// fewer or more, the period follows: it can leave its range
     #[arg(long, value_name = "LO..HI")]
     pub pages: Option<String>,
-    /// Where the randomness starts: the same seed gives the same bytes, everywhere
+    /// The seed: equal seeds give equal bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -73,10 +68,12 @@ pub struct GenArgs {
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
     #[arg(long, value_name = "A..B")]
     pub util: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = INPUT)]
     pub sets: SetArgs,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
+    /// The analysis whose page costs make the sets, and that each task passes alone (`rtflash help
+    /// analyses`)
+    #[arg(long, default_value = "thesis", value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
+    pub analysis: String,
     /// Write to this file instead of standard output; it is there, or replaced, once all sets are
     /// drawn
     #[arg(long, value_name = "FILE")]
@@ -86,7 +83,7 @@ pub struct GenArgs {
     pub jobs: Option<u16>,
 }
 
-/// What an experiment finds out.
+/// The question of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExperimentKind {
     /// The ratio of schedulable sets against utilization, or along the axis of --sweep
@@ -100,7 +97,7 @@ pub enum ExperimentKind {
 }
 
 impl ExperimentKind {
-    /// What the user calls it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExperimentKind::Schedulability => "schedulability",
@@ -113,28 +110,28 @@ impl ExperimentKind {
 /// Options of `experiment`.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
-    /// What to find out
+    /// The question
     #[arg(value_enum)]
     pub kind: ExperimentKind,
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
     /// [default: 0.1..4.0; write-heavy: 2.0; bandwidth: 0.1..3.1]
     #[arg(long, value_name = "A..B")]
     pub util: Option<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = INPUT)]
     pub sets: SetArgs,
     /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for
     /// each of --analyses its own]
-    #[arg(long, value_parser = analyses())]
+    #[arg(long, value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analysis: Option<String>,
-    /// Which algorithms to compare, with commas between them
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', long_help = contenders())]
+    /// The algorithms to compare (`rtflash help algorithms`); for bandwidth each can have `+tbs` or
+    /// `+background` behind it [default: clustering-bfd,equal-split,global, with the thesis's
+    /// analyses part-ftl, and with stripe, superblock, sound or zoned best-fit; bandwidth:
+    /// clustering-bfd+tbs,equal-split+background, with these best-fit+tbs,equal-split+background]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = ANALYSIS)]
     pub algorithms: Vec<String>,
-    /// Which analyses decide, with commas between them: each algorithm under each [default: that of
-    /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
-    /// allocation at all, which bounds every analysis that holds on the device from above, if all
-    /// logical pages are in use; of `zoned`, whose device has zones, `necessary-with-zones` does,
-    /// which `necessary` brings along
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = analyses_and_necessary())]
+    /// The analyses that decide, each algorithm under each (`rtflash help analyses`). `necessary`
+    /// bounds all others from above [default: that of --analysis, or thesis]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = analyses_and_necessary(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
@@ -144,31 +141,31 @@ pub struct ExperimentArgs {
     pub sweep: Option<String>,
     /// For bandwidth: how long each run goes on before pages are counted, in simulated time; 0s
     /// counts from the start [default: until writes have filled the device's free pages once]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = RUN)]
     pub warmup: Option<String>,
     /// For bandwidth: how long pages are counted in each run, in simulated time
-    #[arg(long, default_value = "5s", value_name = "TIME")]
+    #[arg(long, default_value = "5s", value_name = "TIME", help_heading = RUN)]
     pub duration: String,
     /// For bandwidth: pages of each read-only job
-    #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub read_pages: u64,
     /// For bandwidth: pages of each write-only job
-    #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub write_pages: u64,
     /// For bandwidth: the shortest and the longest time between two jobs, uniform between them
-    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO")]
+    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO", help_heading = RUN)]
     pub gap: String,
     /// For bandwidth: how chips are kept busy
-    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>())]
+    #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>(), help_heading = RUN)]
     pub dispatch: Dispatch,
     /// For bandwidth: how many pages a pass of garbage collection copies
-    #[arg(long, default_value = "actual", value_parser = policy::<Victims>())]
+    #[arg(long, default_value = "actual", value_parser = policy::<Victims>(), help_heading = RUN)]
     pub victims: Victims,
     /// For bandwidth: what the device has been through before each run
-    #[arg(long, default_value = "worst", value_parser = policy::<Aging>())]
+    #[arg(long, default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
     pub aging: Aging,
     /// For bandwidth: which pages of its own part a task reads and writes
-    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>())]
+    #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>(), help_heading = RUN)]
     pub pattern: Pattern,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
@@ -178,13 +175,13 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
     /// Draw no figures
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub no_figure: bool,
     /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
     /// no network and no other file
-    #[arg(long, value_name = "FILE.html", conflicts_with = "shard")]
+    #[arg(long, value_name = "FILE.html", conflicts_with = "shard", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
-    /// Where the results go: a directory. An experiment that was interrupted there goes on
+    /// The directory of the results. An experiment that was interrupted there continues
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -197,15 +194,15 @@ pub struct MergeArgs {
     /// The directories of all parts, in any order
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<PathBuf>,
-    /// Where the results go: a directory
+    /// The directory of the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Draw no figures
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub no_figure: bool,
     /// Write a report as well: one HTML page with figures, tables, manifest and data, which needs
     /// no network and no other file
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArg,

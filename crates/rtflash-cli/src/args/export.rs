@@ -7,15 +7,15 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::names::certified_analyses;
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
 
-/// What to export to.
+/// The target of an export.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// What to export to
+    /// The target
     #[command(subcommand)]
     pub command: ExportCommand,
 }
 
-/// What can be exported to.
+/// Targets of exports.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
     /// MQSim: a configuration, a workload and a trace for each request. `check --mqsim` reads its
@@ -31,7 +31,7 @@ pub enum ExportCommand {
         allocation: ExportAllocationArgs,
         #[command(flatten)]
         replay: ReplayArgs,
-        /// How MQSim collects garbage: as by default, or giving way to requests
+        /// MQSim's garbage collection: its default, or one that yields to requests
         #[arg(long, value_enum, default_value_t = MqsimGcArg::Default)]
         gc: MqsimGcArg,
     },
@@ -70,7 +70,7 @@ pub enum ExportCommand {
         set: ExportSetArgs,
         #[command(flatten)]
         allocation: ExportAllocationArgs,
-        /// How the drive keeps data apart: NVM sets, or handles of Flexible Data Placement
+        /// The drive's separation of data: NVM sets, or handles of Flexible Data Placement
         #[arg(long, value_enum)]
         by: NvmeKindArg,
         #[command(flatten)]
@@ -86,7 +86,7 @@ pub enum ExportCommand {
         /// it, the one that is found
         #[arg(long, value_name = "ALLOC.json", conflicts_with = "analysis")]
         allocation: Option<PathBuf>,
-        /// Which certified analysis decides
+        /// The certified analysis that decides
         #[arg(long, default_value = "sound", value_parser = certified_analyses())]
         analysis: String,
         #[command(flatten)]
@@ -94,7 +94,7 @@ pub enum ExportCommand {
         /// The file for the image
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// How many more requests of each source may wait than can where all deadlines are met
+        /// Waiting requests of each source, beyond those that can wait if all deadlines are met
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
         late: u32,
         /// Leave chips of a superblock idle that a step does not use
@@ -129,32 +129,32 @@ pub struct ExportAllocationArgs {
     pub rely_on: RelyOnArg,
 }
 
-/// What is written, and where.
+/// The files, and their place.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// The folder for the files; it is made where it is missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// How long requests come
+    /// The time for which requests come
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub duration: String,
-    /// Where the randomness of places starts
+    /// The seed of places
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
     pub format: FormatArg,
 }
 
-/// How MQSim collects garbage.
+/// MQSim's garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MqsimGcArg {
-    /// What has begun is finished, in front of requests that wait
+    /// A begun pass ends before waiting requests
     Default,
     /// Requests come first, until few blocks are free
     Preemptible,
 }
 
-/// How a drive keeps data apart.
+/// A drive's separation of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NvmeKindArg {
     /// NVM sets

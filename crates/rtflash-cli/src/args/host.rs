@@ -134,9 +134,9 @@ pub struct HostInputArgs {
 pub struct HostBoundArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the
-    /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES))]
+    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
+    /// names keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
     pub scheduler: Vec<String>,
     #[command(flatten)]
     pub format: FormatArg,
@@ -147,9 +147,9 @@ pub struct HostBoundArgs {
 pub struct HostRunArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers to run it by, in this order, in place of the scenario's own; one that the
-    /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES))]
+    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
+    /// names keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]

@@ -7,15 +7,15 @@ use rtflash_model::Span;
 
 use super::{Format, FormatArg};
 
-/// What to import.
+/// The source of an import.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// What to import
+    /// The source
     #[command(subcommand)]
     pub command: ImportCommand,
 }
 
-/// What can be imported.
+/// Sources of imports.
 #[derive(Debug, Subcommand)]
 pub enum ImportCommand {
     /// A robot's bag (MCAP): the write task of its recorder, as large as the most that comes in any
@@ -25,7 +25,7 @@ pub enum ImportCommand {
     Mcap {
         #[command(flatten)]
         input: OfDeviceArgs,
-        /// How often the recorder writes out what has come: the period of the task
+        /// The recorder's flush interval: the period of the task
         #[arg(long, value_name = "TIME", value_parser = interval)]
         flush: Span,
     },
@@ -48,7 +48,7 @@ pub enum ImportCommand {
     Blkparse {
         #[command(flatten)]
         block: BlockImportArgs,
-        /// Which event of a request is its arrival, blktrace's letter: Q queued, I inserted into
+        /// The event that is a request's arrival, by blktrace's letter: Q queued, I inserted into
         /// the scheduler, D sent to the drive, C completed
         #[arg(long, value_name = "LETTER", default_value_t = 'Q')]
         action: char,
@@ -67,7 +67,7 @@ pub struct OfDeviceArgs {
     /// bytes are counted in
     #[arg(long, value_name = "DEVICE")]
     pub device: String,
-    /// How the answer is printed: the task set alone, with a summary on standard error; or one line
+    /// The form of the answer: the task set alone, with a summary on standard error; or one line
     /// of JSON with the summary and the task set in it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

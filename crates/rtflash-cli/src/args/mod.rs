@@ -7,6 +7,7 @@ mod execution;
 mod experiment;
 #[cfg(feature = "exchange")]
 mod export;
+pub mod help;
 mod host;
 #[cfg(feature = "exchange")]
 mod import;
@@ -42,24 +43,30 @@ pub use numbers::{ExplainArgs, SizeArgs};
 #[cfg(feature = "exchange")]
 pub use serve::ServeArgs;
 
+/// Headings of options.
+const INPUT: &str = "Input";
+const ANALYSIS: &str = "Analysis";
+const RUN: &str = "Run";
+const OUTPUT: &str = "Output";
+
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
 #[derive(Debug, Parser)]
-#[command(name = "rtflash", version, max_term_width = 100, after_long_help = EXIT_STATUS)]
+#[command(name = "rtflash", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub struct Cli {
     /// Print no answer and show no progress: the exit status alone says it. Files are written, and
     /// errors go to standard error all the same
-    #[arg(short, long, global = true, display_order = 900)]
+    #[arg(short, long, global = true, display_order = 900, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// When to colour: on a terminal without NO_COLOR, always, or never
-    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, hide_possible_values = false, display_order = 901)]
+    /// Colour on a terminal without NO_COLOR, always, or never
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, display_order = 901, help_heading = OUTPUT)]
     pub color: Color,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Commands,
 }
 
-/// When output is coloured.
+/// The colour of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -76,9 +83,11 @@ Exit status:
   1  no: not schedulable, a check failed
   2  the input or the call is wrong
   3  cannot tell: a limit was reached, or an algorithm does not apply
-For a batch: the worst of its lines, in the order 2, 3, 1, 0.";
+For a batch: the worst of its lines, in the order 2, 3, 1, 0.
 
-/// Threads that may be asked for.
+`rtflash help algorithms|analyses|policies|schedulers` lists names.";
+
+/// Threads that can be asked for.
 const MAX_THREADS: i64 = 1_024;
 
 /// The commands.
@@ -96,18 +105,18 @@ pub enum Commands {
     /// Show every term of every equation, with its number
     #[command(after_help = "Example:\n  rtflash explain tasksets/case-study.json")]
     Explain(ExplainArgs),
-    /// Say how large the device has to be, how much more it could carry, and how long it lasts
+    /// Print how large the device must be, how much more it can carry, and how long it lasts
     #[command(after_help = "Example:\n  rtflash size tasksets/drone.json")]
     Size(SizeArgs),
     #[cfg(feature = "exchange")]
-    /// Say whether tasks may be added to what runs without moving data, where, and from when on
+    /// Print whether tasks can be added to a running device without moving data, where, and when
     #[command(after_help = "Example:\n  \
                       rtflash alloc tasksets/drone.json --analysis sound --format json > a.json\n  \
                       rtflash admit a.json tasksets/drone.json --set tasks.terrain-map.name=city-map")]
     Admit(AdmitArgs),
     #[cfg(feature = "exchange")]
-    /// Say how a device that runs gets from one allocation to another: which data move, at what
-    /// pace, for how long, with every deadline kept
+    /// Plan how a running device gets from one allocation to another, with every deadline met: the
+    /// data that move, their pace, and the time
     #[command(after_help = "Example:\n  \
                       rtflash alloc tasksets/dashcam.json --set device.chips=24 --set jobs=null \\\n    \
                         --analysis sound --format json > old.json\n  \
@@ -151,7 +160,7 @@ pub enum Commands {
                       sleep 1; nbdcopy data nbd://127.0.0.1/front-camera")]
     Serve(ServeArgs),
     #[cfg(feature = "exchange")]
-    /// Put a task set before MQSim or fio, FEMU or an NVMe drive; `check` reads what came of it
+    /// Write a task set for MQSim, fio, FEMU, an NVMe drive or firmware; `check` reads results
     #[command(after_help = "Example:\n  rtflash export mqsim tasksets/case-study.json --out mqsim")]
     Export(Box<ExportArgs>),
     #[cfg(feature = "exchange")]
@@ -162,9 +171,9 @@ pub enum Commands {
     /// Print a device that rtflash knows by name, with all its fields, or list them all
     #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]
     Profile {
-        /// Which one; none for the list
+        /// Its name; none for the list
         name: Option<String>,
-        /// How it is printed: over several lines, or as one line of JSON; a list is a line of JSON
+        /// The form: several lines, or one line of JSON; a list is a line of JSON
         /// each, with name and source
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
@@ -173,7 +182,7 @@ pub enum Commands {
     /// Print the JSON Schema of a file that rtflash reads or writes
     #[command(after_help = "Example:\n  rtflash schema task-set > task-set.json")]
     Schema {
-        /// Which one
+        /// Its name
         #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.split(' ')))]
         name: String,
     },
@@ -188,7 +197,7 @@ pub enum Commands {
     /// Print the manual page, of everything or of one command
     #[command(after_help = "Examples:\n  rtflash man alloc > rtflash-alloc.1\n  rtflash man --out man1")]
     Man {
-        /// Which command
+        /// The command
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS.split(' ')))]
         name: Option<String>,
         /// Write a page for each command into this folder instead: rtflash.1, rtflash-alloc.1, …
@@ -197,12 +206,12 @@ pub enum Commands {
     },
 }
 
-/// How an answer is printed.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For a person
     Text,
-    /// One JSON object a task set, one line each
+    /// JSON, one object a line, each with `"format": 1`
     Json,
 }
 
@@ -213,9 +222,9 @@ pub struct AllocArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub algorithm: AlgorithmArg,
-    /// Which schedulability analysis decides; necessary tests ask of all allocations at once
-    /// whether there can be one, and divide nothing
-    #[arg(long, default_value = "thesis", value_parser = analyses_and_necessary())]
+    /// The schedulability analysis that decides; necessary tests divide nothing (`rtflash help
+    /// analyses`)
+    #[arg(long, default_value = "thesis", value_parser = analyses_and_necessary(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
@@ -223,13 +232,13 @@ pub struct AllocArgs {
     pub guarantee: GuaranteeArg,
     #[command(flatten)]
     pub spread: SpreadArg,
-    /// How clusters lie on the channels: anyhow, or as rectangles of channels and ways, which
-    /// simulators and drives with sets can express (`export`)
-    #[arg(long, value_enum, default_value_t = ShapeArg::Any)]
+    /// The shape of clusters on the channels; simulators and drives with sets can express
+    /// rectangles (`export`)
+    #[arg(long, value_enum, default_value_t = ShapeArg::Any, help_heading = ANALYSIS)]
     pub shape: ShapeArg,
-    /// Whether clusters with certificates reserve what their tasks leave for jobs that are not
-    /// real-time. Without a server these get nothing, and erases are suspended where the device can
-    #[arg(long, value_enum, default_value_t = ReserveArg::Yes)]
+    /// Whether clusters with certificates reserve the rest of their time for aperiodic jobs.
+    /// Without a server these get nothing, and erases are suspended if the device can
+    #[arg(long, value_enum, default_value_t = ReserveArg::Yes, help_heading = ANALYSIS)]
     pub reserve_server: ReserveArg,
     #[command(flatten)]
     pub set: ChangeArg,
@@ -249,17 +258,17 @@ pub enum ReserveArg {
 /// `--guarantee` and `--no-guarantee`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GuaranteeArg {
-    /// Say whether the set is guaranteed on the device, by --analysis sound with clusters of its
+    /// State whether the set is guaranteed on the device, by --analysis sound with clusters of its
     /// own [default: for a single task set, not in a stream]
-    #[arg(long, overrides_with = "no_guarantee")]
+    #[arg(long, overrides_with = "no_guarantee", help_heading = ANALYSIS)]
     pub guarantee: bool,
-    /// Do not
-    #[arg(long, overrides_with = "guarantee")]
+    /// Leave that out
+    #[arg(long, overrides_with = "guarantee", help_heading = ANALYSIS)]
     pub no_guarantee: bool,
 }
 
 impl GuaranteeArg {
-    /// Whether it is to be said; `alone` where the task set is the only one.
+    /// Whether the answer states it; `alone` if the task set is the only one.
     pub fn wanted(self, alone: bool) -> bool {
         self.guarantee || (alone && !self.no_guarantee)
     }
@@ -268,9 +277,9 @@ impl GuaranteeArg {
 /// `--algorithm`.
 #[derive(Debug, Args)]
 pub struct AlgorithmArg {
-    /// Which algorithm divides the chips [default: clustering-bfd; best-fit with --analysis stripe,
-    /// superblock, sound or zoned]
-    #[arg(long, value_parser = algorithms())]
+    /// The algorithm that divides the chips (`rtflash help algorithms`) [default: clustering-bfd;
+    /// best-fit with --analysis stripe, superblock, sound or zoned]
+    #[arg(long, value_parser = algorithms(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub algorithm: Option<String>,
 }
 
@@ -284,28 +293,24 @@ impl AlgorithmArg {
 /// `--analysis`.
 #[derive(Debug, Args)]
 pub struct AnalysisArg {
-    /// Which schedulability analysis decides
-    #[arg(long, default_value = "thesis", value_parser = analyses())]
+    /// The schedulability analysis that decides (`rtflash help analyses`)
+    #[arg(long, default_value = "thesis", value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analysis: String,
 }
 
 /// `--rely-on`: to be flattened by every command that promises something or judges a promise.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct RelyOnArg {
-    /// What a sound analysis may lean on: nothing but each cluster's own certificate; what the
-    /// tasks of its neighbours on the channel move; or, moreover, a bus that serves first come,
-    /// first served, and reads and transfers that are never shorter than the device says
-    #[arg(id = "rely_on", long = "rely-on", value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
+    /// The assumptions about the clusters on its channels that a cluster can make
+    #[arg(id = "rely_on", help_heading = ANALYSIS, long = "rely-on", value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
     pub granted: Reliance,
 }
 
 /// `--spread`.
 #[derive(Debug, Args)]
 pub struct SpreadArg {
-    /// Give chips that the algorithm leaves free to the clusters that wear fastest, so that the
-    /// device lasts longer; every cluster is tested again, and the chips serve no other jobs by
-    /// themselves any more
-    #[arg(long)]
+    /// Give free chips to the clusters that wear fastest, and test every cluster again
+    #[arg(long, help_heading = ANALYSIS)]
     pub spread: bool,
 }
 
@@ -314,17 +319,16 @@ pub struct SpreadArg {
 pub struct ChangeArg {
     /// Change a field of the input before it is read: `device.chips=8`,
     /// `tasks.camera.read.period=36ms`, `tasks[0].write=null`. The value is JSON, or a string
-    /// without quotes. May be given several times
-    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    /// without quotes. Repeatable
+    #[arg(long = "set", value_name = "FIELD=VALUE", help_heading = INPUT)]
     pub changes: Vec<Change>,
 }
 
 /// `--format`.
 #[derive(Debug, Args)]
 pub struct FormatArg {
-    /// How the answer is printed. JSON begins with `"format": 1`; in a stream `"line": N` follows,
-    /// and a wrong value is an `"error"`: docs/formats.md
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// The form of the answer (docs/formats.md)
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = OUTPUT)]
     pub format: Format,
 }
 
@@ -336,8 +340,6 @@ pub struct CheckArgs {
     /// The allocation to test: what `alloc --format json` prints, or chips and tasks written by
     /// hand. For a stream of task sets a stream of as many allocations
     #[arg(long, value_name = "ALLOC.json")]
-    #[cfg_attr(feature = "exchange", arg(required_unless_present_any = ["trace", "mqsim", "fio"]))]
-    #[cfg_attr(not(feature = "exchange"), arg(required_unless_present = "trace"))]
     pub allocation: Option<PathBuf>,
     /// Judge this trace of `exec` instead (JSON Lines), by the checkers that judge a run; the
     /// allocation is the one that was run, found by the algorithm where none is given
@@ -352,9 +354,9 @@ pub struct CheckArgs {
     /// Judge what fio made of an export: its results in JSON, in the folder of `export fio`
     #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation", "analysis", "rely_on", "algorithm", "dispatch", "duration"])]
     pub fio: Option<PathBuf>,
-    /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with
-    /// --analysis stripe, superblock, sound or zoned]
-    #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
+    /// With a trace: the algorithm of the allocation (`rtflash help algorithms`) [default:
+    /// clustering-bfd; best-fit with --analysis stripe, superblock, sound or zoned]
+    #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy
     #[arg(long, requires = "trace", default_value = "serial", value_parser = policy::<Dispatch>())]

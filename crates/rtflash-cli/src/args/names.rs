@@ -7,7 +7,7 @@ use rtflash_analysis::{NECESSARY, analyses_and_baselines};
 use rtflash_model::Reliance;
 use rtflash_plan::Policy;
 
-/// How clusters lie on the channels.
+/// The shape of clusters on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShapeArg {
     /// Anyhow
@@ -34,15 +34,15 @@ pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
     PossibleValuesParser::new(P::ALL.iter().map(value)).map(|name| P::from_name(&name).expect("a name of the list"))
 }
 
-/// Grounds that a promise can rely on.
+/// Assumptions that a cluster can make about its neighbours.
 pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
     let values = [
-        (Reliance::Nothing, "Every cluster holds whatever the others do"),
-        (Reliance::Neighbours, "The clusters on its channels move no more than their tasks"),
+        (Reliance::Nothing, "None: every cluster holds whatever the others do"),
+        (Reliance::Neighbours, "The clusters on its channels follow their own certificates"),
         (
             Reliance::Queue,
-            "And the bus is first come, first served, transfers take exactly as long as stated, and reads sense for \
-             that long, or for less than a transfer shorter",
+            "Also: the bus is first come, first served, transfers take exactly the stated time, and reads sense for \
+             the stated time, or for less than a transfer shorter",
         ),
     ];
     PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.name()).help(help)))
@@ -54,17 +54,6 @@ pub(super) fn algorithms() -> PossibleValuesParser {
     PossibleValuesParser::new(
         ALLOCATORS.map(|allocator| PossibleValue::new(allocator.name()).help(allocator.summary())),
     )
-}
-
-/// What `experiment --algorithms` takes: the algorithms, each with what it does in a line.
-pub(super) fn contenders() -> String {
-    let lines = ALLOCATORS.map(|allocator| format!("\n- {}: {}", allocator.name(), allocator.summary()));
-    "Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` \
-     behind it [default: clustering-bfd,equal-split,global, with the thesis's analyses part-ftl, and with \
-     stripe, superblock, sound or zoned best-fit; bandwidth: clustering-bfd+tbs,equal-split+background, with \
-     these best-fit+tbs,equal-split+background]\n\nPossible values:"
-        .to_owned()
-        + &lines.concat()
 }
 
 /// The analyses, each with what it is in a line.

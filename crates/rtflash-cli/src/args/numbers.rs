@@ -28,7 +28,7 @@ pub struct ExplainArgs {
     pub format: FormatArg,
 }
 
-/// What a front is over.
+/// The axis of a front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OverArg {
     /// The number of chips
@@ -71,7 +71,7 @@ pub struct SizeArgs {
 }
 
 impl SizeArgs {
-    /// What a front is asked over; `None` where none is.
+    /// The axes of a front; `None` without one.
     pub fn axes(&self) -> Option<FrontAxes> {
         let asked = |field| self.over.contains(&field);
         (!self.over.is_empty()).then(|| FrontAxes {

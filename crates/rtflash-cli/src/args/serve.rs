@@ -10,11 +10,11 @@ use super::{ChangeArg, FormatArg, RelyOnArg};
 /// Options of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// What the device runs by: what `alloc --format json` printed under a sound analysis
+    /// The allocation of the device: the JSON of `alloc` under a sound analysis
     pub allocation: PathBuf,
     /// The task set
     pub file: PathBuf,
-    /// Where to listen. Port 0 takes any that is free
+    /// The address to listen on. Port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
     pub listen: SocketAddr,
     /// The file that keeps the data of all exports; without it they go with the process

@@ -23,6 +23,12 @@ struct CheckPlan {
     format: Format,
 }
 
+/// The complaint about a call that names nothing to judge.
+#[cfg(feature = "exchange")]
+const UNASKED: &str = "tell check what to judge: --allocation, --trace, --mqsim or --fio";
+#[cfg(not(feature = "exchange"))]
+const UNASKED: &str = "tell check what to judge: --allocation or --trace";
+
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
 pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
     if let Some(trace) = &args.trace {
@@ -34,7 +40,7 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
             return super::replayed::run(args, results, from);
         }
     }
-    let Some(allocation) = &args.allocation else { return Err(CommandFailure("no allocation to test".into())) };
+    let Some(allocation) = &args.allocation else { return Err(CommandFailure(UNASKED.into())) };
     let command = command(args)?;
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
     Batch { format: args.format.format }.run_pairs(pairs, &*command)

@@ -51,7 +51,7 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
 /// Which sets are to be drawn.
 pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let device = device(&args.sets.device, DeviceFrom::Anywhere)?;
-    let analysis = analysis(&args.analysis.analysis)?;
+    let analysis = analysis(&args.analysis)?;
     let generator = generator(&args.sets)?;
     let asked = utilizations(args.util.as_deref(), None, generator, &args.sets)?;
     let spec = set_spec(&args.sets, device, generator, analysis)?;

@@ -6,6 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::CommandFailure;
+use crate::args::help::{TOPICS, topic};
 use crate::args::{COMMANDS, Cli};
 use crate::output::{self, Output};
 use crate::status::Status;
@@ -43,11 +44,15 @@ fn page_of(command: &clap::Command) -> clap_mangen::Man {
     clap_mangen::Man::new(command.clone()).source(concat!("rtflash ", env!("CARGO_PKG_VERSION")))
 }
 
-/// The page of everything.
+/// The page of everything, with the lists of `rtflash help` at its end.
 fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     let mut page = Vec::new();
     page_of(command).render(&mut page).map_err(failed)?;
     sections(command, "RTFLASH", &mut page)?;
+    for name in TOPICS {
+        let list = topic(name).unwrap_or_default();
+        page.extend(format!(".SH {}\n.nf\n{list}.fi\n", name.to_uppercase()).into_bytes());
+    }
     Ok(page)
 }
 

@@ -42,7 +42,7 @@ fn device(set: &TaskSet, analysis: &dyn Analysis) -> String {
         ("t_d", "a transfer: what other pages wait for".into(), device.page_transfer().to_string()),
         (
             "ceil(lambda P)",
-            format!("ceil({} x {pages}): valid pages of a victim block, at most", device.logical_ratio()),
+            format!("ceil({} x {pages}): valid pages of a victim block, at most, by Theorem 1", device.logical_ratio()),
             valid.to_string(),
         ),
         (

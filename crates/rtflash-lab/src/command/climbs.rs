@@ -18,8 +18,8 @@ const RUNS_OF_A_START: u64 = 100;
 
 #[derive(Debug, Args)]
 pub struct ClimbArgs {
-    /// A task set, each request of which is looked at; without it: the sets of docs/analysis.md's
-    /// table "What is necessary"
+    /// A task set, each request of which is searched; without it: the sets of the last table of
+    /// docs/analysis.md, Section 6.1
     file: Option<PathBuf>,
     /// Where the randomness starts
     #[arg(long, default_value_t = 1)]

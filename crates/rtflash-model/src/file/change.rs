@@ -168,15 +168,19 @@ impl Change {
             kind => {
                 let path: Vec<String> = self.steps[..depth].iter().map(Way::to_string).collect();
                 let whole = if depth == 0 { "the value".to_owned() } else { quote(&path.join(".")) };
-                let problem = format!("{whole} is {} and has no {}", kind.noun(), quote(&step.to_string()));
-                Err(ChangeError(problem))
+                let step = quote(&step.to_string());
+                let names = if kind == JsonKind::Array { names(raw) } else { Vec::new() };
+                Err(ChangeError(match &names[..] {
+                    [] => format!("{whole} is {} and has no {step}", kind.noun()),
+                    names => format!("{whole} has no {step}; it has {}", names.join(", ")),
+                }))
             }
         }
     }
 }
 
 /// The value of a field.
-fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
+pub(super) fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     let mut found = None;
     for_each_field(object, |key, value| {
         if found.is_none() && decode(key).as_deref() == Some(name) {
@@ -184,6 +188,22 @@ fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
         }
     });
     found
+}
+
+/// The names of the first elements.
+fn names(array: &str) -> Vec<String> {
+    const SHOWN: usize = 8;
+    let mut names = Vec::new();
+    for_each_element(array, |value| {
+        let name = if JsonKind::of(value) == JsonKind::Object { field(value, "name") } else { None };
+        names.extend(name.and_then(decode).map(String::from));
+    });
+    let more = names.len() > SHOWN;
+    names.truncate(SHOWN);
+    if more {
+        names.push("…".into());
+    }
+    names
 }
 
 /// The element of that number, or of that name.
@@ -234,7 +254,7 @@ mod tests {
         // A number in brackets is a position, whatever the names are.
         let numbers = r#"[{ "name": "1" }, { "name": "0" }]"#;
         assert_eq!(changed(numbers, "[1].x=2"), Ok(r#"[{ "name": "1" }, {"x":2, "name": "0" }]"#.to_owned()));
-        assert_eq!(changed(r#"{ "t": [{ "name": "0" }] }"#, "t.1=2"), Err("`t` is an array and has no `1`".to_owned()));
+        assert_eq!(changed(r#"{ "t": [{ "name": "0" }] }"#, "t.1=2"), Err("`t` has no `1`; it has 0".to_owned()));
         assert_eq!(changed("{}", "a=1"), Ok("{\"a\":1}".to_owned()));
         assert_eq!(changed("{ \"a\"", "a=1"), Ok("{ \"a\"".to_owned()), "no JSON");
     }
@@ -244,8 +264,8 @@ mod tests {
         let text = r#"{ "device": "d", "tasks": [ { "name": "a" } ], "jobs": null }"#;
         for (change, problem) in [
             ("device.chips.x=1", "`device` is a string and has no `chips`"),
-            ("tasks[1].read=1", "`tasks` is an array and has no `1`"),
-            ("tasks.b=1", "`tasks` is an array and has no `b`"),
+            ("tasks[1].read=1", "`tasks` has no `1`; it has a"),
+            ("tasks.b=1", "`tasks` has no `b`; it has a"),
             ("jobs.log.pages=1", "`jobs` is null and has no `log`"),
             ("tasks.a.read.pages=1", "`tasks.a` is an object and has no `read`"),
             ("chips", "expected a field and its value, such as device.chips=8"),

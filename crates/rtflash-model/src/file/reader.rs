@@ -265,6 +265,13 @@ fn not_json(text: &str, body: &str, error: &serde_json::Error, what: &str) -> Di
     while !text.is_char_boundary(start) {
         start -= 1;
     }
+    // A word in front of all else: serde_json looks for `null`, `true` or `false` in it.
+    let first = text.len() - body.trim_start().len();
+    let word = text[first..].split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default();
+    if !word.is_empty() && (first..=first + word.len()).contains(&start) {
+        let problem = format!("not JSON: expected `{{`, found {}", quote(word));
+        return Diagnostics::one(first..first + word.len(), problem, what);
+    }
     let end = text[start..].chars().next().map_or(start, |at_fault| start + at_fault.len_utf8());
     let is_trailing_comma = text[start..].starts_with(['}', ']']) && text[..start].trim_end().ends_with(',');
     let message = if is_trailing_comma { "a comma before the end" } else { message };

@@ -124,7 +124,11 @@ impl<'t> Reader<'t> {
                 (JsonKind::Text, None) => format!("{} is no rate", place.subject()),
                 (kind, None) => format!("{} is {}", place.subject(), kind.noun()),
             };
-            let expected = "bytes a second in a string, above zero and below 2^64, such as \"40MB/s\" or \"1500kB/s\"";
+            let expected = match text.as_deref() {
+                Some(text) if text.contains("bit") => "bytes a second, an eighth of the bits: 25Mbit/s is \"3125kB/s\"",
+                Some(text) if text.contains('.') => "a whole number of a smaller unit: 3.125MB/s is \"3125kB/s\"",
+                _ => "bytes a second in a string, above zero and below 2^64, such as \"40MB/s\" or \"1500kB/s\"",
+            };
             self.refuse(raw, place, problem, expected);
         }
         bytes.filter(|&bytes| bytes > 0)

@@ -1,5 +1,6 @@
 //! Task-set files: a device, real-time tasks, and jobs that are not real-time.
 
+use super::change::field;
 use super::derived;
 use super::device::device;
 use super::diagnostic::Diagnostics;
@@ -65,6 +66,10 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
         return None;
     }
     let place = Place::Root;
+    if field(root, "clusters").is_some() && field(root, "tasks").is_none() {
+        reader.refuse(root, &place, "this is an allocation".to_owned(), "a task set: are the two files swapped?");
+        return None;
+    }
     let [device_slot, tasks_slot, jobs_slot, meta] =
         reader.object(root, &place, &["device", "tasks", "jobs", "meta"])?;
     let device = reader

@@ -22,7 +22,9 @@ fn whole_texts() {
         ("{\"a\": 1,}", [("}", "", "a comma before the end")]),
         ("\0", [("\0", "", "not JSON: expected value")]),
         ("{\"tasks\": \"a\0b\"}", [("\0", "", "control character")]),
-        ("device", [("d", "", "not JSON")]),
+        ("device", [("device", "", "not JSON: expected `{`, found `device`")]),
+        (" not json", [("not", "", "not JSON: expected `{`, found `not`")]),
+        ("{\"clusters\": []}", [("{\"clusters\": []}", "", "this is an allocation (expected a task set: are the two")]),
         ("{} \n {\"a\": 1}\nmore", [("{\"a\": 1}", "", "text after the end of the JSON value")]),
         ("{}}", [("}", "", "nothing more")]),
         ("[1]", [("[1]", "", "the text holds an array (expected a task set")]),
@@ -33,6 +35,19 @@ fn whole_texts() {
         refused(text, &faults);
     }
     refused("{}", &[("{}", "", "missing field `device`"), ("{}", "", "missing field `tasks`")]);
+}
+
+#[test]
+fn rates() {
+    for (rate, expected) in [
+        ("25Mbit/s", "an eighth of the bits: 25Mbit/s is \"3125kB/s\""),
+        ("3.125MB/s", "a whole number of a smaller unit"),
+        ("fast", "bytes a second in a string"),
+    ] {
+        let text =
+            format!(r#"{{"device":"dgist-2021","tasks":[{{"name":"a","read":{{"rate":"{rate}","every":"1s"}}}}]}}"#);
+        refused(&text, &[(&format!("\"{rate}\""), "tasks[0].read.rate", expected)]);
+    }
 }
 
 #[test]
