@@ -102,7 +102,7 @@ impl Climb {
     /// Overwrites by the dearest of some choices, in a map that is full of these sectors.
     fn climb(&mut self, steps: u32, random: &mut ChaCha8Rng) {
         let mut run = DharaRun::new(self.shape.geometry, self.shape.gc_ratio);
-        (0..self.shape.bad_run).for_each(|nth| {
+        (1..self.shape.bad_run).for_each(|nth| {
             let _ = run.call(Call::Bad(5 + nth));
         });
         let _ = run.call(Call::Start);
@@ -247,7 +247,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
         let mut calm = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
         calm.sectors = u32::try_from(calm.new_capacity() * 95 / 100)?;
-        let failing = DharaShape { bad_run: 3, failures: 1, losses: true, ..calm };
+        let failing = DharaShape { bad_run: 4, failures: 1, losses: true, ..calm };
         for (what, shape) in [("calm", calm), ("failing", failing)] {
             let mut climb = Climb { shape, times: DriverTimes::of(&chip), worst: Default::default() };
             climb.drain();
