@@ -1,4 +1,4 @@
-//! Bounds on a call of Dhara, in operations and in time. docs/dhara.md has the proofs.
+//! Bounds on a call of Dhara, in operations and in time. docs/dhara-bounds.md has the proofs.
 
 use std::ops::{Add, Mul};
 
@@ -283,7 +283,7 @@ impl DharaShape {
         self.with_failures(self.trims(1), self.trims(1))
     }
 
-    /// The most pages of garbage between the tail and the head: B of docs/dhara.md.
+    /// The most pages of garbage between the tail and the head: B of docs/dhara-bounds.md.
     pub fn garbage(&self) -> u64 {
         let chip = u64::from(self.geometry.blocks) * self.block_users();
         if self.losses {
@@ -296,8 +296,8 @@ impl DharaShape {
         chip.min(capacity.max(calls + calls.min(sectors)) + ROUNDED_PAGES)
     }
 
-    /// The most copies for each page that is written in the long run, if the sectors of `data` pages
-    /// are used: g, or fewer if the journal is longer than the data by more than that.
+    /// The most copies for each page that is written in the long run, if the sectors of `data`
+    /// pages are used: g, or fewer if the journal has more garbage than that needs.
     pub fn copies(&self, data: u64) -> f64 {
         let ratio = self.ratio();
         // Pages that the tail passes between two checkpoints.

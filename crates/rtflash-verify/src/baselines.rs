@@ -40,9 +40,7 @@ pub enum BaselineScheme {
 impl BaselineScheme {
     /// By the name of the analysis.
     pub fn from_name(name: &str) -> Option<BaselineScheme> {
-        use BaselineScheme::{
-            Chang, Dhara, Dhara15, Dhara15Priority, DharaPriority, Gftl, LazyRtgc, Rftl, Stock,
-        };
+        use BaselineScheme::{Chang, Dhara, Dhara15, Dhara15Priority, DharaPriority, Gftl, LazyRtgc, Rftl, Stock};
         let all = [Chang, Gftl, Rftl, LazyRtgc, Stock, Dhara, Dhara15, DharaPriority, Dhara15Priority];
         all.into_iter().find(|scheme| scheme.name() == name)
     }
@@ -152,9 +150,7 @@ impl Memory<'_> {
             }
             BaselineScheme::Rftl => (self.pages() / self.block() / whole(3)).floor() * self.block(),
             BaselineScheme::LazyRtgc => self.pages() / self.block() * whole(self.victim()),
-            _ => {
-                self.dhara().map_or(BigRational::zero(), |chip| chip.usable()) * whole(self.chips)
-            }
+            _ => self.dhara().map_or(BigRational::zero(), |chip| chip.usable()) * whole(self.chips),
         };
         own.min(logical)
     }

@@ -1,4 +1,5 @@
-//! Dhara's costs once more and apart, from the formulas of docs/dhara.md, in rational arithmetic.
+//! Dhara's costs once more and apart, from the formulas of docs/dhara-bounds.md, in rational
+//! arithmetic.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;

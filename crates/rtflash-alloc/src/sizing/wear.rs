@@ -15,8 +15,8 @@ pub struct ClusterCost {
     /// Its tasks, ascending.
     pub tasks: Vec<TaskId>,
     /// Pages programmed for each page written, at most: 1 + v/α under an analysis with
-    /// certificates, 1 where tasks own zones, a scheme's own number where it has one, and 1 + ⌈λP⌉/α
-    /// under the others. `None` where nothing is ever written.
+    /// certificates, 1 where tasks own zones, a scheme's own number where it has one, and
+    /// 1 + ⌈λP⌉/α under the others. `None` where nothing is ever written.
     pub write_amplification: Option<f64>,
     /// What its real-time tasks do to it.
     pub wear: Wear,

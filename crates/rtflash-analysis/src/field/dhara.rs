@@ -1,5 +1,5 @@
 //! `dhara`, `dhara-15`: response times on a chip with Dhara, the flash translation layer that
-//! Zephyr and Espressif ship. docs/dhara.md has the costs of its calls, with their proofs.
+//! Zephyr and Espressif ship. docs/dhara-bounds.md has the costs of its calls, with their proofs.
 
 use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
 use rtflash_dhara::nand::NandGeometry;
@@ -23,8 +23,8 @@ enum Callers {
 
 /// Dhara on each chip. Its calls are synchronous, and a lock lets one caller in at a time.
 ///
-/// Each request arrives no sooner than its period after the one before. docs/dhara.md has both
-/// tests with their proofs: one holds in whatever order the lock lets callers in, and one for
+/// Each request arrives no sooner than its period after the one before. docs/dhara-bounds.md has
+/// both tests with their proofs: one holds in whatever order the lock lets callers in, and one for
 /// threads whose priorities follow their periods, at Zephyr's semaphore or a mutex of FreeRTOS.
 #[derive(Debug, Clone, Copy)]
 pub struct Dhara {
@@ -101,7 +101,7 @@ impl Dhara {
     }
 
     /// How long it takes to serve so many pages in a row.
-    fn serving(self, device: &Device, pages: Pages) -> u128 {
+    fn serving(self, device: &Device, pages: PagesInARow) -> u128 {
         // So many are not counted, but refused.
         if pages.reads.max(pages.writes) > 1 << 50 {
             return u128::MAX;
@@ -110,31 +110,26 @@ impl Dhara {
     }
 
     /// How long one request of each kind takes, all together.
-    fn all_at_once(self, device: &Device, flows: &[Flow]) -> Option<Room> {
-        let there = flows.iter().map(|flow| flow.period).min()?;
-        let all = flows.iter().map(|flow| flow.pages).fold(Pages::default(), Pages::and);
+    fn all_at_once(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
+        let there = kinds.iter().map(|kind| kind.period).min()?;
+        let all = kinds.iter().map(|kind| kind.pages).fold(PagesInARow::default(), PagesInARow::and);
         let needed = self.serving(device, all);
-        Some(Room {
-            what: "one request of each kind",
-            needed,
-            there: there.into(),
-            unit: RoomUnit::Nanoseconds,
-        })
+        Some(Room { what: "one request of each kind", needed, there: there.into(), unit: RoomUnit::Nanoseconds })
     }
 
     /// The longest time without a break in which requests of `period` or a shorter one are served,
     /// or as much of it as is above `period`; the end of time after [`RELEASES`] requests.
-    fn busy_time(self, device: &Device, flows: &[Flow], period: u64) -> u128 {
-        let urgent = || flows.iter().filter(|flow| flow.period <= period);
-        let blocking = flows.iter().filter(|flow| flow.period > period).map(|flow| flow.pages);
-        let blocking: Vec<Pages> = blocking.chain([Pages::default()]).collect();
+    fn busy_time(self, device: &Device, kinds: &[RequestKind], period: u64) -> u128 {
+        let urgent = || kinds.iter().filter(|kind| kind.period <= period);
+        let blocking = kinds.iter().filter(|kind| kind.period > period).map(|kind| kind.pages);
+        let blocking: Vec<PagesInARow> = blocking.chain([PagesInARow::default()]).collect();
         let mut length: u64 = 1;
         loop {
-            if urgent().map(|flow| length.div_ceil(flow.period)).fold(0, u64::saturating_add) > RELEASES {
+            if urgent().map(|kind| length.div_ceil(kind.period)).fold(0, u64::saturating_add) > RELEASES {
                 return u128::MAX;
             }
-            let served = urgent().map(|flow| flow.pages.times(length.div_ceil(flow.period)));
-            let served = served.fold(Pages::default(), Pages::and);
+            let served = urgent().map(|kind| kind.pages.times(length.div_ceil(kind.period)));
+            let served = served.fold(PagesInARow::default(), PagesInARow::and);
             let longest = blocking.iter().map(|&first| self.serving(device, served.and(first))).max();
             let longest = longest.expect("at least no blocking: an invariant");
             match u64::try_from(longest) {
@@ -145,13 +140,13 @@ impl Dhara {
     }
 
     /// The first busy time, by period, that is too long, or else the last.
-    fn by_period(self, device: &Device, flows: &[Flow]) -> Option<Room> {
-        let mut periods: Vec<u64> = flows.iter().map(|flow| flow.period).collect();
+    fn by_period(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
+        let mut periods: Vec<u64> = kinds.iter().map(|kind| kind.period).collect();
         periods.sort_unstable();
         periods.dedup();
         let rooms = periods.iter().map(|&period| Room {
             what: "a request with all of its priority or above",
-            needed: self.busy_time(device, flows, period),
+            needed: self.busy_time(device, kinds, period),
             there: period.into(),
             unit: RoomUnit::Nanoseconds,
         });
@@ -166,44 +161,41 @@ impl Dhara {
     }
 }
 
-/// Pages that are read and written.
+/// PagesInARow that are read and written.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pages {
+struct PagesInARow {
     reads: u64,
     writes: u64,
 }
 
-impl Pages {
-    fn and(self, other: Pages) -> Pages {
-        Pages {
-            reads: self.reads.saturating_add(other.reads),
-            writes: self.writes.saturating_add(other.writes),
-        }
+impl PagesInARow {
+    fn and(self, other: PagesInARow) -> PagesInARow {
+        PagesInARow { reads: self.reads.saturating_add(other.reads), writes: self.writes.saturating_add(other.writes) }
     }
 
-    fn times(self, by: u64) -> Pages {
-        Pages { reads: self.reads.saturating_mul(by), writes: self.writes.saturating_mul(by) }
+    fn times(self, by: u64) -> PagesInARow {
+        PagesInARow { reads: self.reads.saturating_mul(by), writes: self.writes.saturating_mul(by) }
     }
 }
 
 /// A kind of request.
-struct Flow {
-    pages: Pages,
+struct RequestKind {
+    pages: PagesInARow,
     /// In nanoseconds.
     period: u64,
 }
 
-impl Flow {
-    fn all(tasks: &[&Task]) -> Vec<Flow> {
-        let flow = |(of, writes): (Request, bool)| {
+impl RequestKind {
+    fn all(tasks: &[&Task]) -> Vec<RequestKind> {
+        let kind = |(of, writes): (Request, bool)| {
             let pages = if writes {
-                Pages { reads: 0, writes: of.pages() }
+                PagesInARow { reads: 0, writes: of.pages() }
             } else {
-                Pages { reads: of.pages(), writes: 0 }
+                PagesInARow { reads: of.pages(), writes: 0 }
             };
-            Flow { pages, period: of.period().as_ns() }
+            RequestKind { pages, period: of.period().as_ns() }
         };
-        tasks.iter().flat_map(|task| task.requests()).map(flow).collect()
+        tasks.iter().flat_map(|task| task.requests()).map(kind).collect()
     }
 }
 
@@ -230,7 +222,7 @@ impl Analysis for Dhara {
         const NO_FAILURES: Assumption = Assumption {
             name: "no-failures",
             statement: "no block goes bad meanwhile, and none was bad: the blocks of the device are its good ones \
-                        (docs/dhara.md has what each of them costs)",
+                        (docs/dhara-bounds.md has what each of them costs)",
         };
         const DRIVER: Assumption = Assumption {
             name: "driver",
@@ -251,7 +243,7 @@ impl Analysis for Dhara {
     fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
         let takes = self.shape(set.device()).is_some();
         let without = "Dhara does not take such a chip: it needs powers of two as pages of a block (2 at least) and \
-                       bytes of a page (512 at least), and more blocks than it keeps back (docs/dhara.md)";
+                       bytes of a page (512 at least), and more blocks than it keeps back (docs/dhara-bounds.md)";
         (!takes).then_some(without).or_else(|| without_room(self, set.device()))
     }
 
@@ -283,16 +275,16 @@ impl Baseline for Dhara {
         if chips != 1 {
             return vec![data];
         }
-        let flows = Flow::all(tasks);
+        let kinds = RequestKind::all(tasks);
         let response = match self.callers {
-            Callers::AnyOrder => self.all_at_once(device, &flows),
-            Callers::ByPeriod => self.by_period(device, &flows),
+            Callers::AnyOrder => self.all_at_once(device, &kinds),
+            Callers::ByPeriod => self.by_period(device, &kinds),
         };
         [data].into_iter().chain(response).collect()
     }
 
     /// 1 + c copies, each page with its share of a checkpoint: c is g, or D/(X − D) for D pages of
-    /// data, where that is less (docs/dhara.md).
+    /// data, where that is less (docs/dhara-bounds.md).
     fn write_amplification(&self, device: &Device, tasks: &[&Task], chips: u32) -> Option<f64> {
         let shape = self.shape(device).filter(|_| chips == 1)?;
         let usable = self.usable_pages(device, 1);
