@@ -10,12 +10,13 @@ use crate::fraction::{Fraction, Rational};
 /// U_i(m) ≤ 1, Eq. (IV.7) without blocking: whether the task's utilization in a cluster of all
 /// chips is at most one. Exact.
 ///
-/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster. Under a demand test
-/// the utilization is the thesis's.
+/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster or on one chip,
+/// because some schemes have a map for each chip. Under a demand test the utilization is the
+/// thesis's.
 pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool {
     let chips = device.chips();
     match analysis.test() {
-        Test::Cluster(test) => return test.verdict(device, &[task], chips).passes,
+        Test::Cluster(test) => return [chips, 1].iter().any(|&chips| test.verdict(device, &[task], chips).passes),
         Test::Utilization(test) => {
             let terms: Vec<Rational> = test.demand(device, task, chips).exact_utilizations().collect();
             return Rational::sum(&terms).cmp_one() != Ordering::Greater;

@@ -6,6 +6,7 @@
 #[path = "../tests/common/histories.rs"]
 mod histories;
 
+use std::collections::HashMap;
 use std::env;
 use std::error::Error;
 
@@ -14,7 +15,7 @@ use histories::seeded;
 use rand::RngExt;
 use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
-use rtflash_dhara::nand::NandGeometry;
+use rtflash_dhara::nand::{NandGeometry, NandOperation};
 
 /// Choices that a step is the dearest of.
 const CHOICES: u32 = 6;
@@ -72,6 +73,21 @@ impl Climb {
         self.call(&mut run.clone(), call)
     }
 
+    /// Tries a call on a copy, after another.
+    fn probe_after(&mut self, run: &DharaRun, before: Call, call: Call) {
+        let mut run = run.clone();
+        let _ = run.call(before);
+        self.call(&mut run, call);
+    }
+
+    /// Tries calls in which a program, a copy or an erase fails.
+    fn probe_failures(&mut self, run: &DharaRun, random: &mut ChaCha8Rng, sector: u32) {
+        for call in [Call::Write(sector), Call::Trim(sector), Call::Sync] {
+            let soon = random.random_range(1..=2 * self.shape.gc_ratio + 2);
+            self.probe_after(run, Call::Fail(soon, 0), call);
+        }
+    }
+
     /// A sector whose number differs from another in one bit, or any.
     fn near(&self, random: &mut ChaCha8Rng, last: u32) -> u32 {
         let bits = u32::try_from(self.shape.walk() - 1).unwrap_or(1);
@@ -86,6 +102,9 @@ impl Climb {
     /// Overwrites by the dearest of some choices, in a map that is full of these sectors.
     fn climb(&mut self, steps: u32, random: &mut ChaCha8Rng) {
         let mut run = DharaRun::new(self.shape.geometry, self.shape.gc_ratio);
+        (1..self.shape.bad_run).for_each(|nth| {
+            let _ = run.call(Call::Bad(5 + nth));
+        });
         let _ = run.call(Call::Start);
         let greedy = random.random_bool(0.7);
         let mirrored = random.random_bool(0.5);
@@ -107,6 +126,9 @@ impl Climb {
             last = dearest.filter(|_| greedy).unwrap_or(choices[0]);
             self.probe(&run, Call::Read(choices[0]));
             self.probe(&run, Call::Trim(choices[0]));
+            if self.shape.failures > 0 {
+                self.probe_failures(&run, random, choices[0]);
+            }
             self.call(&mut run, Call::Write(last));
             if random.random_bool(0.01) {
                 self.probe(&run, Call::Sync);
@@ -123,16 +145,79 @@ impl Climb {
         for _ in 0..2 * chip {
             let _ = run.call(Call::Write(0));
         }
-        for bit in 0..32 {
-            if 1 << bit < self.shape.sectors {
-                let _ = run.call(Call::Write(1 << bit));
-            }
-        }
+        self.write_path(&mut run);
         for _ in 0..random.random_range(0..60_u32) {
             let _ = run.call(Call::Write(self.shape.sectors / 2 + 1));
             self.probe(&run, Call::Sync);
             self.probe(&run, Call::Trim(0));
             self.probe(&run, Call::Read(0));
+        }
+    }
+
+    /// Garbage alone: the newest sector is written until every (g + 1)-th page of the journal is
+    /// garbage, and then each call trims the sector that was copied last.
+    fn drain(&mut self) {
+        let DharaShape { geometry, sectors, .. } = self.shape;
+        let mut run = DharaRun::new(geometry, self.shape.gc_ratio);
+        let _ = run.call(Call::Start);
+        let mut sector_of = HashMap::new();
+        // Does a call; the sectors that it copied, in order.
+        let mut call = |run: &mut DharaRun, call: Call| {
+            run.take_log();
+            let _ = run.call(call);
+            let mut copied = Vec::new();
+            for operation in run.take_log() {
+                match (operation, call) {
+                    (NandOperation::Program(page), Call::Write(sector)) => {
+                        sector_of.insert(page, sector);
+                    }
+                    (NandOperation::Copy(from, to), _) => {
+                        let sector = sector_of.get(&from).copied().unwrap_or(0);
+                        sector_of.insert(to, sector);
+                        copied.push(sector);
+                    }
+                    _ => {}
+                }
+            }
+            copied
+        };
+        for nth in 0..sectors + 4 * geometry.pages() {
+            call(&mut run, Call::Write(if nth < sectors { nth } else { 0 }));
+        }
+        let mut copied = Vec::new();
+        for nth in 0..2 * sectors {
+            let next = copied.pop().unwrap_or(0);
+            let mut more = call(&mut run, Call::Trim(next));
+            copied.append(&mut more);
+            copied.dedup();
+            if nth.is_multiple_of(20) {
+                self.probe(&run, Call::Sync);
+            }
+        }
+    }
+
+    /// Writes the sectors whose numbers have one bit.
+    fn write_path(&self, run: &mut DharaRun) {
+        for bit in 0..32 {
+            if 1 << bit < self.shape.sectors {
+                let _ = run.call(Call::Write(1 << bit));
+            }
+        }
+    }
+
+    fn print(&self, what: &str) {
+        let names = ["write", "read", "trim", "sync", "start"];
+        for ((name, bound), worst) in names.iter().zip(self.bounds()).zip(self.worst) {
+            if worst.time == 0 {
+                continue;
+            }
+            let DharaShape { geometry, gc_ratio, sectors, .. } = self.shape;
+            let most = bound.time(&self.times);
+            let [whole, hundredths] = [most / worst.time, most * 100 / worst.time % 100];
+            println!(
+                "{} {gc_ratio} {sectors} {what} {name}: {most} ns, {} ns, {whole}.{hundredths:02}\n  {bound:?}\n  {:?}",
+                geometry.blocks, worst.time, worst.did
+            );
         }
     }
 
@@ -157,29 +242,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [steps, seed] = [numbers.next().unwrap_or(Ok(1_000))?, numbers.next().unwrap_or(Ok(1))?];
     let mut random = seeded(seed.into());
     let chip = ChipTimes { read: 25_000, program: 600_000, erase: 3_000_000, transfer: 43_000, page: 2_048 };
-    println!("blocks gc_ratio sectors call: bound, found, bound / found");
+    println!("blocks gc_ratio sectors what call: bound, found, bound / found");
     for (blocks, gc_ratio) in [(64, 1), (64, 4), (64, 16), (256, 1), (256, 4), (256, 16)] {
         let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
-        let mut shape = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
-        shape.sectors = u32::try_from(shape.new_capacity() * 95 / 100)?;
-        let mut climb = Climb { shape, times: DriverTimes::of(&chip), worst: Default::default() };
-        for _ in 0..4 {
-            climb.climb(steps, &mut random);
-            climb.bury(&mut random);
-            climb.begin();
-        }
-        let names = ["write", "read", "trim", "sync", "start"];
-        for ((name, bound), worst) in names.iter().zip(climb.bounds()).zip(climb.worst) {
-            let most = bound.time(&climb.times);
-            let hundredths = most * 100 / worst.time.max(1);
-            println!(
-                "{blocks} {gc_ratio} {} {name}: {most} ns, {} ns, {}.{:02}\n  {bound:?}\n  {:?}",
-                shape.sectors,
-                worst.time,
-                hundredths / 100,
-                hundredths % 100,
-                worst.did
-            );
+        let mut calm = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
+        calm.sectors = u32::try_from(calm.new_capacity() * 95 / 100)?;
+        let failing = DharaShape { bad_run: 4, failures: 1, losses: true, ..calm };
+        for (what, shape) in [("calm", calm), ("failing", failing)] {
+            let mut climb = Climb { shape, times: DriverTimes::of(&chip), worst: Default::default() };
+            climb.drain();
+            for _ in 0..4 {
+                climb.climb(steps, &mut random);
+                climb.bury(&mut random);
+                climb.begin();
+            }
+            climb.print(what);
         }
     }
     Ok(())

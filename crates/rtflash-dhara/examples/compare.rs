@@ -32,7 +32,7 @@ fn main() -> Result<ExitCode, Box<dyn error::Error>> {
         print!("{}", history(words.next().ok_or("a seed")?.parse()?)?.calls);
         return Ok(ExitCode::SUCCESS);
     }
-    let program = env::var("DHARA").map_err(|_| "DHARA names no program (docs/dhara.md)")?;
+    let program = env::var("DHARA").map_err(|_| "DHARA names no program (docs/dhara-bounds.md)")?;
     let mut numbers = words.map(|word| word.parse::<u64>());
     let [wanted, seed] = [numbers.next().unwrap_or(Ok(10_000_000))?, numbers.next().unwrap_or(Ok(1))?];
     let (mut operations, mut histories, mut marks, mut starts) = (0, 0, 0, 0);

@@ -1,4 +1,4 @@
-//! Bounds on a call of Dhara, in operations and in time. docs/dhara.md has the proofs.
+//! Bounds on a call of Dhara, in operations and in time. docs/dhara-bounds.md has the proofs.
 
 use std::ops::{Add, Mul};
 
@@ -7,6 +7,8 @@ use crate::nand::{NandGeometry, NandOperation};
 
 /// Blocks that a search for a checkpoint tries (`DHARA_MAX_RETRIES` of `journal.h`).
 const TRIES: u64 = 8;
+/// Pages that the bound on the length of the journal and the bound on garbage allow for rounding.
+const ROUNDED_PAGES: u64 = 8;
 
 /// How often each operation is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -232,23 +234,23 @@ impl DharaShape {
     }
 
     /// The cost of one block that fails: all its pages once more, and the call.
-    fn failure(&self) -> CallCost {
+    fn failure(&self, call: CallCost) -> CallCost {
         let [users, block] = [self.group_users(), self.block_users()];
         let pages = CallCost {
-            reads: block * (1 + self.walk()) + users,
+            reads: block * (1 + self.walk()) + 1,
             copies: block + users + 1,
             // The metadata that are dumped, and the operation that failed.
             programs: 2,
-            erases: 2,
-            bad_checks: 2 * (1 + u64::from(self.bad_run)),
-            marks: 2,
+            erases: 1,
+            bad_checks: 1 + u64::from(self.bad_run),
+            marks: 1,
             ..CallCost::default()
         };
-        pages + self.appended(block + users + 1) + self.writes(1) + self.trims(1)
+        pages + self.appended(block + users + 1) + call
     }
 
-    fn with_failures(&self, of: CallCost) -> CallCost {
-        of + if self.failures > 0 { self.failure() * u64::from(self.failures) } else { CallCost::default() }
+    fn with_failures(&self, of: CallCost, again: CallCost) -> CallCost {
+        of + if self.failures > 0 { self.failure(again) * u64::from(self.failures) } else { CallCost::default() }
     }
 
     /// A read of a sector.
@@ -268,7 +270,7 @@ impl DharaShape {
 
     /// A write of a sector.
     pub fn write(&self) -> CallCost {
-        self.with_failures(self.writes(1))
+        self.with_failures(self.writes(1), self.writes(1))
     }
 
     fn trims(&self, calls: u64) -> CallCost {
@@ -278,26 +280,37 @@ impl DharaShape {
 
     /// A trim of a sector.
     pub fn trim(&self) -> CallCost {
-        self.with_failures(self.trims(1))
+        self.with_failures(self.trims(1), self.trims(1))
     }
 
-    /// The most pages of garbage between the tail and the head.
+    /// The most pages of garbage between the tail and the head: B of docs/dhara-bounds.md.
     pub fn garbage(&self) -> u64 {
         let chip = u64::from(self.geometry.blocks) * self.block_users();
         if self.losses {
             return chip;
         }
         let [ratio, sectors, capacity] = [self.ratio(), u64::from(self.sectors), self.capacity(0)];
-        let longest = capacity.max((sectors * (ratio + 1)).div_ceil(ratio));
-        chip.min(capacity.max((2 * (longest + sectors)).div_ceil(ratio + 1)) + 8)
+        let longest =
+            (capacity + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio)) + ROUNDED_PAGES;
+        let calls = longest.div_ceil(ratio + 1) + 1;
+        chip.min(capacity.max(calls + calls.min(sectors)) + ROUNDED_PAGES)
+    }
+
+    /// The most copies for each page that is written in the long run, if the sectors of `data`
+    /// pages are used: g, or fewer if the journal has more garbage than that needs.
+    pub fn copies(&self, data: u64) -> f64 {
+        let ratio = self.ratio();
+        // Pages that the tail passes between two checkpoints.
+        let ahead = (self.group_users() + 1) * (ratio + 1);
+        let garbage = self.new_capacity().saturating_sub(ahead).saturating_sub(data);
+        if data >= garbage.saturating_mul(ratio) { ratio as f64 } else { data as f64 / garbage as f64 }
     }
 
     /// A synchronization.
     pub fn sync(&self) -> CallCost {
         let users = self.group_users();
         let taken = self.collected(self.garbage() + 2 * users);
-        let filled = CallCost { reads: users, ..CallCost::default() };
-        self.with_failures(CallCost { copies: users, ..taken } + filled + self.appended(users))
+        self.with_failures(CallCost { copies: users, ..taken } + self.appended(users), CallCost::default())
     }
 
     /// A start after a loss of power.

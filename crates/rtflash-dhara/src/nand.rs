@@ -3,6 +3,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::at;
+
 /// A page number that stands for none.
 pub const NONE: u32 = u32::MAX;
 
@@ -178,10 +180,6 @@ pub struct Nand {
     /// After that one, until another fails.
     fail_then: u32,
     cut_in: u32,
-}
-
-fn at(number: u32) -> usize {
-    usize::try_from(number).expect("pages of a chip are in memory")
 }
 
 impl Nand {

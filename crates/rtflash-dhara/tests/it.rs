@@ -9,7 +9,7 @@ use rtflash_dhara::history::{Call, DharaRun};
 use rtflash_dhara::nand::{NandGeometry, NandOperation};
 
 /// Seeds of histories, and CRC-32 of the operations of Dhara's C code on them (commit 1b166e4, by
-/// the program of docs/dhara.md). In the last six many blocks fail.
+/// the program of docs/dhara-bounds.md). In the last six many blocks fail.
 const THEIRS: [[u32; 2]; 8] = [
     [1, 259696449],
     [2, 315077847],

@@ -121,6 +121,35 @@ pub const PROFILES: &[Profile] = &[
         sealed: false,
     },
     Profile {
+        name: "w25n01gv-slc",
+        source: "Winbond W25N01GV (SLC on SPI, of Espressif's spi_nand_flash): maximum times of its datasheet with ECC, \
+                 typical ones of that driver; four lines at 50 MHz; counts of chips, clock and logical_ratio are a choice",
+        geometry: [1, 1, 1_004, 64, 2_048],
+        logical_ratio: (7, 1),
+        read: [60_000; 2],
+        program: [320_000, 700_000],
+        erase: [2_500_000, 10_000_000],
+        transfer: [84_480, 86_000],
+        // The datasheets of its revisions disagree.
+        erase_cycles: None,
+        times: None,
+        sealed: false,
+    },
+    Profile {
+        name: "gd5f1gq5-slc",
+        source: "GigaDevice GD5F1GQ5 (SLC on SPI, of Espressif's spi_nand_flash), parameter page: maximum times; typical \
+                 ones of that driver; four lines at 50 MHz; counts of chips, clock and logical_ratio are a choice",
+        geometry: [1, 1, 1_004, 64, 2_048],
+        logical_ratio: (7, 1),
+        read: [60_000; 2],
+        program: [380_000, 600_000],
+        erase: [3_200_000, 10_000_000],
+        transfer: [87_040, 89_000],
+        erase_cycles: Some(100_000),
+        times: None,
+        sealed: false,
+    },
+    Profile {
         name: "mt29f256g08cbcbb-mlc",
         source: "Micron MT29F256G08CBCBB (3D MLC), ONFI parameter page: maximum times, NV-DDR2 at 400 MT/s; counts of \
                  chips and logical_ratio are a choice",

@@ -31,13 +31,18 @@ pub enum BaselineScheme {
     Dhara,
     /// Dhara, with a ratio of fifteen.
     Dhara15,
+    /// Dhara, with a ratio of four, and callers by priority.
+    DharaPriority,
+    /// Dhara, with a ratio of fifteen, and callers by priority.
+    Dhara15Priority,
 }
 
 impl BaselineScheme {
     /// By the name of the analysis.
     pub fn from_name(name: &str) -> Option<BaselineScheme> {
-        use BaselineScheme::{Chang, Dhara, Dhara15, Gftl, LazyRtgc, Rftl, Stock};
-        [Chang, Gftl, Rftl, LazyRtgc, Stock, Dhara, Dhara15].into_iter().find(|scheme| scheme.name() == name)
+        use BaselineScheme::{Chang, Dhara, Dhara15, Dhara15Priority, DharaPriority, Gftl, LazyRtgc, Rftl, Stock};
+        let all = [Chang, Gftl, Rftl, LazyRtgc, Stock, Dhara, Dhara15, DharaPriority, Dhara15Priority];
+        all.into_iter().find(|scheme| scheme.name() == name)
     }
 
     /// The name of the analysis.
@@ -50,16 +55,23 @@ impl BaselineScheme {
             BaselineScheme::Stock => "stock",
             BaselineScheme::Dhara => "dhara",
             BaselineScheme::Dhara15 => "dhara-15",
+            BaselineScheme::DharaPriority => "dhara-priority",
+            BaselineScheme::Dhara15Priority => "dhara-15-priority",
         }
     }
 
     /// Dhara's ratio.
     fn gc_ratio(self) -> Option<u32> {
         match self {
-            BaselineScheme::Dhara => Some(4),
-            BaselineScheme::Dhara15 => Some(15),
+            BaselineScheme::Dhara | BaselineScheme::DharaPriority => Some(4),
+            BaselineScheme::Dhara15 | BaselineScheme::Dhara15Priority => Some(15),
             _ => None,
         }
+    }
+
+    /// Whether Dhara's callers have priorities.
+    fn by_priority(self) -> bool {
+        matches!(self, BaselineScheme::DharaPriority | BaselineScheme::Dhara15Priority)
     }
 }
 
@@ -138,9 +150,7 @@ impl Memory<'_> {
             }
             BaselineScheme::Rftl => (self.pages() / self.block() / whole(3)).floor() * self.block(),
             BaselineScheme::LazyRtgc => self.pages() / self.block() * whole(self.victim()),
-            BaselineScheme::Dhara | BaselineScheme::Dhara15 => {
-                self.dhara().map_or(BigRational::zero(), |chip| chip.usable()) * whole(self.chips)
-            }
+            _ => self.dhara().map_or(BigRational::zero(), |chip| chip.usable()) * whole(self.chips),
         };
         own.min(logical)
     }
@@ -174,7 +184,7 @@ impl Memory<'_> {
             BaselineScheme::Gftl => [read + self.block() * oob + &erase, write + &erase],
             BaselineScheme::Rftl => [read + &oob, write + oob + erase],
             BaselineScheme::LazyRtgc => [read, write + erase],
-            BaselineScheme::Dhara | BaselineScheme::Dhara15 => {
+            _ => {
                 let [read, write] = self.dhara().map_or_else(|| [0, 0].map(whole), |chip| chip.costs());
                 return [read, write, BigRational::zero()];
             }
@@ -237,7 +247,7 @@ impl Memory<'_> {
                 (reserves > free).then(|| format!("its reserves take {reserved} pages, and {free} are free"))
             }
             BaselineScheme::Stock => self.late_answer(tasks),
-            _ => self.dhara().and_then(|chip| chip.obstacle(tasks, self.chips)),
+            scheme => self.dhara().and_then(|chip| chip.obstacle(tasks, self.chips, scheme.by_priority())),
         }
     }
 

@@ -1,9 +1,13 @@
-//! Dhara's costs once more and apart, from the formulas of docs/dhara.md, in rational arithmetic.
+//! Dhara's costs once more and apart, from the formulas of docs/dhara-bounds.md, in rational
+//! arithmetic.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rtflash_model::{Device, Request, Task, format_ns};
+
+/// Requests before a moment beyond which no moment is tried.
+const MOST_RELEASES: u64 = 4_096;
 
 fn whole(number: impl Into<BigInt>) -> BigRational {
     BigRational::from_integer(number.into())
@@ -100,18 +104,67 @@ impl DharaChip<'_> {
     }
 
     /// Too much for one chip, or too many at once.
-    pub(crate) fn obstacle(&self, tasks: &[&Task], chips: u32) -> Option<String> {
+    pub(crate) fn obstacle(&self, tasks: &[&Task], chips: u32, by_priority: bool) -> Option<String> {
         if chips != 1 {
             return Some("Dhara has one chip, and a cluster of several has no map".into());
         }
-        let sum = |kind: fn(&Task) -> Option<Request>| -> BigRational {
-            tasks.iter().filter_map(|task| kind(task)).map(|of| whole(of.pages())).sum()
-        };
-        let [reads, writes] = [sum(|task| task.read), sum(|task| task.write)];
-        let all = reads * self.read() + self.writes(&writes);
-        let shortest = tasks.iter().flat_map(|task| task.requests()).map(|(of, _)| of.period().as_ns()).min()?;
+        let kind = |(of, writes): (Request, bool)| Kind { pages: of.pages(), writes, period: of.period().as_ns() };
+        let kinds: Vec<Kind> = tasks.iter().flat_map(|task| task.requests()).map(kind).collect();
+        if by_priority { self.late_by_priority(&kinds) } else { self.late_together(&kinds) }
+    }
+
+    /// How long these requests take in a row, each as often as is said, and first one of `first`.
+    fn serving<'a>(&self, kinds: impl Iterator<Item = (&'a Kind, u64)>, first: Option<&'a Kind>) -> BigRational {
+        let mut pages = [BigRational::zero(), BigRational::zero()];
+        for (kind, times) in kinds.chain(first.map(|kind| (kind, 1))) {
+            pages[usize::from(kind.writes)] += whole(kind.pages) * whole(times);
+        }
+        let [reads, writes] = pages;
+        reads * self.read() + self.writes(&writes)
+    }
+
+    /// One request of each kind takes longer than the shortest period.
+    fn late_together(&self, kinds: &[Kind]) -> Option<String> {
+        let shortest = kinds.iter().map(|kind| kind.period).min()?;
+        let all = self.serving(kinds.iter().map(|kind| (kind, 1)), None);
         let time = all.to_integer().try_into().map_or_else(|_| "more than 584 years".into(), format_ns);
         let late = format!("one request of each kind takes {time}, and the shortest period is {}", format_ns(shortest));
         (all > whole(shortest)).then_some(late)
+    }
+
+    /// A period without a moment up to it by which all is done that came before, with periods up to
+    /// that one, behind a request with a longer period.
+    fn late_by_priority(&self, kinds: &[Kind]) -> Option<String> {
+        let late = kinds.iter().map(|kind| kind.period).find(|&period| {
+            let urgent = || kinds.iter().filter(move |kind| kind.period <= period);
+            let firsts = || kinds.iter().filter(|kind| kind.period > period).map(Some).chain([None]);
+            let mut at = 0;
+            loop {
+                // Work comes at the arrivals alone: a moment right before one is the likeliest.
+                at = urgent().map(|kind| (at / kind.period + 1) * kind.period).min().unwrap_or(u64::MAX);
+                if at > period || urgent().map(|kind| kind.before(at)).sum::<u64>() > MOST_RELEASES {
+                    return true;
+                }
+                let served = || urgent().map(|kind| (kind, kind.before(at)));
+                if firsts().all(|first| self.serving(served(), first) <= whole(at)) {
+                    return false;
+                }
+            }
+        })?;
+        Some(format!("requests with a period of {} can be late behind others", format_ns(late)))
+    }
+}
+
+/// A kind of request.
+struct Kind {
+    pages: u64,
+    writes: bool,
+    period: u64,
+}
+
+impl Kind {
+    /// Those that come before a moment, if the first comes at zero.
+    fn before(&self, at: u64) -> u64 {
+        at.div_ceil(self.period)
     }
 }

@@ -1,9 +1,9 @@
 //! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict
 //! is decided by them.
 
-use rtflash_analysis::Analysis;
 use rtflash_analysis::verdict::{report, victim};
-use rtflash_model::{Allocation, Arrivals, Cluster, Job, TaskSet};
+use rtflash_analysis::{Analysis, baseline};
+use rtflash_model::{Allocation, Arrivals, Cluster, Job, Task, TaskSet};
 
 use super::expected::{expected, in_all};
 use super::overwriting::OverwriteOrder;
@@ -46,20 +46,25 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
     let serving: usize =
         clusters.iter().zip(&serves).filter(|(_, serves)| **serves).map(|(cluster, _)| cluster.chips.len()).sum();
     let job_pages: f64 = set.jobs().iter().filter_map(job_pages).fold(0.0, |sum, pages| sum + pages);
+    let scheme = baseline(analysis.name());
     let per_chip = if serving > 0 { job_pages / serving as f64 } else { 0.0 };
     let one = |(position, cluster): (usize, Cluster)| {
         let writes = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
         let zones = allocation.certificate(position).is_some_and(|certificate| certificate.placement.is_zoned());
         let victim = victim(set, analysis, allocation.certificate(position));
+        let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
+        let of_scheme = scheme.and_then(|scheme| scheme.write_amplification(device, &tasks, cluster.size()));
         // 1 + v/α; where tasks own zones nothing is copied.
         let write_amplification = match zones {
             true => writes().next().map(|_| NO_COPIES),
-            false => victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64),
+            false => of_scheme.or(victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64)),
         };
         let writes = writes();
         let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
-        let in_order = |cluster: &Cluster, order: OverwriteOrder| {
-            expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification)
+        // Estimates are of a device that collects the emptiest block.
+        let in_order = |cluster: &Cluster, order: OverwriteOrder| match of_scheme {
+            Some(_) => None,
+            None => expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification),
         };
         let wear = |pages: f64| Wear::new(set, pages, write_amplification.unwrap_or(NO_COPIES), cluster.chips.len());
         ClusterCost {

@@ -1,13 +1,17 @@
 //! Dhara's analysis against the verifier's, which is written apart.
 
+use std::collections::VecDeque;
+
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::{Analysis, Baseline, Dhara, RoomUnit, Work, cluster_verdict};
+use rtflash_dhara::costs::CallCost;
+use rtflash_dhara::history::{Call, DharaRun};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Task, TaskSet, format_ns};
+use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Task, TaskId, TaskSet, format_ns};
 use rtflash_testkit::{cases, ns};
 use rtflash_verify::{BaselineScheme, verify_baseline};
 
-const BOTH: [Dhara; 2] = [Dhara::FOUR, Dhara::FIFTEEN];
+const ALL: [Dhara; 4] = [Dhara::FOUR, Dhara::FIFTEEN, Dhara::FOUR_BY_PERIOD, Dhara::FIFTEEN_BY_PERIOD];
 
 /// A device of chips that Dhara takes, mostly.
 fn device(rng: &mut Stream) -> Option<Device> {
@@ -35,7 +39,7 @@ fn set(rng: &mut Stream) -> Option<TaskSet> {
     let device = device(rng)?;
     let request = |rng: &mut Stream, scale: u64| {
         let pages = rng.within(1, 20);
-        let period = rng.within(1, 40) * pages * scale;
+        let period = rng.within(1, 40) * pages * scale * if rng.within(0, 1) == 0 { 1 } else { 30 };
         if rng.within(0, 2) == 0 { None } else { Request::new(pages, ns(period.max(1))) }
     };
     let mut task = |nth: u64| Task {
@@ -50,7 +54,7 @@ fn set(rng: &mut Stream) -> Option<TaskSet> {
 
 #[test]
 fn verdicts_are_those_of_the_verifier() {
-    let (mut rng, mut counts, mut late) = (Stream::new([68; 32]), [[0_u32; 2]; 2], 0);
+    let (mut rng, mut counts, mut late, mut by_priority_alone) = (Stream::new([68; 32]), [[0_u32; 2]; 4], 0, 0);
     for _ in 0..cases(6_000_u32) {
         let Some(set) = set(&mut rng) else { continue };
         let chips = set.device().chips();
@@ -58,13 +62,15 @@ fn verdicts_are_those_of_the_verifier() {
         let one_and_rest = [Cluster::of(0..1, 0..all.div_ceil(2)), Cluster::of(1..chips, all.div_ceil(2)..all)];
         let clusters = if chips == 1 { vec![Cluster::of(0..1, 0..all)] } else { one_and_rest.to_vec() };
         let Ok(allocation) = Allocation::new(chips, set.tasks().len(), &clusters) else { continue };
-        for (scheme, count) in BOTH.iter().zip(&mut counts) {
+        let mut passed = Vec::new();
+        for (scheme, count) in ALL.iter().zip(&mut counts) {
             let kind = BaselineScheme::from_name(scheme.name()).expect("the verifier knows it");
             let judged = verify_baseline(&set, &allocation, kind);
             for (cluster, judged) in allocation.clusters().iter().zip(&judged.clusters) {
                 let verdict = cluster_verdict(&set, scheme, &cluster.tasks, cluster.size(), &Work::new());
                 assert_eq!(verdict.passes, judged.in_time, "{}: {set:?} {cluster:?}", scheme.name());
                 count[usize::from(verdict.passes)] += 1;
+                passed.push(verdict.passes);
                 let tasks: Vec<&Task> = cluster.tasks.iter().map(|&task| &set.tasks()[task]).collect();
                 let rooms = scheme.rooms(set.device(), &tasks, cluster.size());
                 let Some(obstacle) = judged.obstacle.as_ref().filter(|of| of.starts_with("one request")) else {
@@ -76,8 +82,13 @@ fn verdicts_are_those_of_the_verifier() {
                 late += 1;
             }
         }
+        // In the order of `ALL`: whatever the order of callers, so by priority, too.
+        let (any_order, by_priority) = passed.split_at(passed.len() / 2);
+        assert!(any_order.iter().zip(by_priority).all(|(any, prior)| prior >= any), "{set:?}");
+        by_priority_alone += by_priority.iter().zip(any_order).filter(|(prior, any)| prior > any).count();
     }
     assert!(counts.iter().flatten().all(|&count| count > 400) && late > 200, "{counts:?} {late}");
+    assert!(by_priority_alone > 40, "{by_priority_alone}");
 }
 
 #[test]
@@ -110,4 +121,88 @@ fn the_costs_of_a_write_by_hand() {
     assert_eq!(Dhara::FOUR.worst_response(&device), write);
     // There are 240,960 user pages in 4,016 blocks, less one and one in 64.
     assert_eq!(Dhara::FOUR.usable_pages(&device, 1), (3_953 * 60) - (3_953 * 60) / 5 - 512);
+}
+
+/// A kind of request, as its thread issues it.
+struct Caller {
+    request: Request,
+    writes: bool,
+    /// Requests that arrived, and when the next one does.
+    waiting: VecDeque<u128>,
+    next: u128,
+    /// Pages of the first that are still to be served.
+    left: u64,
+}
+
+/// Serves callers on Dhara's executor by priority, whole requests or page by page; whether one is
+/// late. The chip is full, and the time of each call is that of its operations.
+fn serves_in_time(set: &TaskSet, scheme: Dhara, by_page: bool, rng: &mut Stream) -> bool {
+    let shape = scheme.shape(set.device()).expect("a chip");
+    let times = Dhara::times(set.device());
+    let mut run = DharaRun::new(shape.geometry, shape.gc_ratio);
+    let sectors = u32::try_from(shape.new_capacity()).expect("a small chip");
+    let _ = run.call(Call::Start);
+    (0..3 * sectors).for_each(|nth| run.call(Call::Write(nth % sectors)).expect("room"));
+    let requests = set.tasks().iter().flat_map(Task::requests);
+    let caller = |(request, writes): (Request, bool)| {
+        let next = u128::from(rng.within(0, request.period().as_ns() / 4));
+        Caller { request, writes, waiting: VecDeque::new(), next, left: request.pages() }
+    };
+    let mut callers: Vec<Caller> = requests.map(caller).collect();
+    callers.sort_by_key(|caller| caller.request.period());
+    let mut now = 0;
+    for _ in 0..400 {
+        for caller in &mut callers {
+            while caller.next <= now {
+                caller.waiting.push_back(caller.next);
+                caller.next += u128::from(caller.request.period().as_ns());
+            }
+        }
+        let Some(caller) = callers.iter_mut().find(|caller| !caller.waiting.is_empty()) else {
+            now = callers.iter().map(|caller| caller.next).min().expect("callers");
+            continue;
+        };
+        run.take_log();
+        let pages = if by_page { 1 } else { caller.left };
+        for _ in 0..pages {
+            let sector = u32::try_from(rng.within(0, u64::from(sectors - 1))).expect("a sector");
+            run.call(if caller.writes { Call::Write(sector) } else { Call::Read(sector) }).expect("room");
+        }
+        let did = CallCost::of(&run.take_log());
+        now += CallCost { whole: if caller.writes { 0 } else { pages }, ..did }.time(&times);
+        caller.left -= pages;
+        if caller.left == 0 {
+            caller.left = caller.request.pages();
+            let arrived = caller.waiting.pop_front().expect("a request");
+            if now - arrived > caller.request.period().as_ns().into() {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+#[test]
+fn callers_by_priority_are_served_in_time() {
+    let (mut rng, mut tried, mut late) = (Stream::new([70; 32]), 0, 0);
+    for _ in 0..cases(4_000_u32) {
+        let Some(set) = set(&mut rng) else { continue };
+        if set.device().blocks_per_chip() > 60 || set.device().chips() > 1 || set.tasks().is_empty() {
+            continue;
+        }
+        let all: Vec<TaskId> = set.tasks().ids().collect();
+        for scheme in [Dhara::FOUR_BY_PERIOD, Dhara::FIFTEEN_BY_PERIOD] {
+            let passes = cluster_verdict(&set, &scheme, &all, 1, &Work::new()).passes;
+            if scheme.shape(set.device()).is_none() {
+                continue;
+            }
+            for by_page in [false, true] {
+                let in_time = serves_in_time(&set, scheme, by_page, &mut rng);
+                assert!(in_time || !passes, "{} by page {by_page}: {set:?}", scheme.name());
+                tried += u32::from(passes);
+                late += u32::from(!in_time);
+            }
+        }
+    }
+    assert!(tried > 15 && late > 50, "{tried} {late}");
 }

@@ -1,5 +1,5 @@
 //! `dhara`, `dhara-15`: response times on a chip with Dhara, the flash translation layer that
-//! Zephyr and Espressif ship. docs/dhara.md has the costs of its calls, with their proofs.
+//! Zephyr and Espressif ship. docs/dhara-bounds.md has the costs of its calls, with their proofs.
 
 use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
 use rtflash_dhara::nand::NandGeometry;
@@ -9,18 +9,29 @@ use super::partial_steps::at_most;
 use super::{Baseline, BaselineTerm, Room, RoomUnit, SchemeCosts, data_room, request_terms, without_room};
 use crate::{Analysis, Assumption, Test};
 
+/// Requests in a busy time after which a test by priorities gives up.
+const RELEASES: u64 = 4_096;
+
+/// The order in which Dhara's lock lets callers in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Callers {
+    /// Any order, that of arrival among them.
+    AnyOrder,
+    /// The waiting caller with the shortest period first.
+    ByPeriod,
+}
+
 /// Dhara on each chip. Its calls are synchronous, and a lock lets one caller in at a time.
 ///
-/// Each request arrives no sooner than its period after the one before. If one request of each
-/// kind takes no longer in all than the shortest period, a time in which requests wait or are
-/// served ends before any comes again. So that is a bound on every response, in whatever order the
-/// lock lets callers in: a semaphore of Zephyr and a mutex of FreeRTOS wake the waiting thread of
-/// the highest priority, other locks the one that came first.
+/// Each request arrives no sooner than its period after the one before. docs/dhara-bounds.md has
+/// both tests with their proofs: one holds in whatever order the lock lets callers in, and one for
+/// threads whose priorities follow their periods, at Zephyr's semaphore or a mutex of FreeRTOS.
 #[derive(Debug, Clone, Copy)]
 pub struct Dhara {
     name: &'static str,
     summary: &'static str,
     gc_ratio: u32,
+    callers: Callers,
 }
 
 impl Dhara {
@@ -29,10 +40,29 @@ impl Dhara {
         name: "dhara",
         summary: "response times on a chip with Dhara, an FTL of Zephyr and ESP-IDF, at a gc_ratio of 4",
         gc_ratio: 4,
+        callers: Callers::AnyOrder,
     };
     /// With a ratio of fifteen, the default of Zephyr's `DISK_FTL_GC_RATIO`.
-    pub const FIFTEEN: Dhara =
-        Dhara { name: "dhara-15", summary: "dhara with a gc_ratio of 15, the default of Zephyr", gc_ratio: 15 };
+    pub const FIFTEEN: Dhara = Dhara {
+        name: "dhara-15",
+        summary: "dhara with a gc_ratio of 15, the default of Zephyr",
+        gc_ratio: 15,
+        ..Dhara::FOUR
+    };
+    /// [`Dhara::FOUR`], for callers in the order of their priorities.
+    pub const FOUR_BY_PERIOD: Dhara = Dhara {
+        name: "dhara-priority",
+        summary: "dhara with callers by priority: the shorter the period of requests, the higher",
+        callers: Callers::ByPeriod,
+        ..Dhara::FOUR
+    };
+    /// [`Dhara::FIFTEEN`], for callers in the order of their priorities.
+    pub const FIFTEEN_BY_PERIOD: Dhara = Dhara {
+        name: "dhara-15-priority",
+        summary: "dhara-priority with a gc_ratio of 15, the default of Zephyr",
+        gc_ratio: 15,
+        ..Dhara::FOUR_BY_PERIOD
+    };
 
     /// The costs of its calls on a chip of this device; `None` where Dhara does not take one, or
     /// has no capacity.
@@ -70,17 +100,102 @@ impl Dhara {
         SchemeCosts { read: self.time(device, DharaShape::read), write }
     }
 
-    /// How long one request of each kind takes, all together.
-    fn all_at_once(self, device: &Device, tasks: &[&Task]) -> u128 {
-        let pages = |kind: fn(&Task) -> Option<Request>| -> u64 {
-            tasks.iter().filter_map(|task| kind(task)).map(|of| of.pages()).fold(0, u64::saturating_add)
-        };
-        let [reads, writes] = [pages(|task| task.read), pages(|task| task.write)];
+    /// How long it takes to serve so many pages in a row.
+    fn serving(self, device: &Device, pages: PagesInARow) -> u128 {
         // So many are not counted, but refused.
-        if reads.max(writes) > 1 << 50 {
+        if pages.reads.max(pages.writes) > 1 << 50 {
             return u128::MAX;
         }
-        self.time(device, |shape| shape.read() * reads + shape.writes(writes))
+        self.time(device, |shape| shape.read() * pages.reads + shape.writes(pages.writes))
+    }
+
+    /// How long one request of each kind takes, all together.
+    fn all_at_once(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
+        let there = kinds.iter().map(|kind| kind.period).min()?;
+        let all = kinds.iter().map(|kind| kind.pages).fold(PagesInARow::default(), PagesInARow::and);
+        let needed = self.serving(device, all);
+        Some(Room { what: "one request of each kind", needed, there: there.into(), unit: RoomUnit::Nanoseconds })
+    }
+
+    /// The longest time without a break in which requests of `period` or a shorter one are served,
+    /// or as much of it as is above `period`; the end of time after [`RELEASES`] requests.
+    fn busy_time(self, device: &Device, kinds: &[RequestKind], period: u64) -> u128 {
+        let urgent = || kinds.iter().filter(|kind| kind.period <= period);
+        let blocking = kinds.iter().filter(|kind| kind.period > period).map(|kind| kind.pages);
+        let blocking: Vec<PagesInARow> = blocking.chain([PagesInARow::default()]).collect();
+        let mut length: u64 = 1;
+        loop {
+            if urgent().map(|kind| length.div_ceil(kind.period)).fold(0, u64::saturating_add) > RELEASES {
+                return u128::MAX;
+            }
+            let served = urgent().map(|kind| kind.pages.times(length.div_ceil(kind.period)));
+            let served = served.fold(PagesInARow::default(), PagesInARow::and);
+            let longest = blocking.iter().map(|&first| self.serving(device, served.and(first))).max();
+            let longest = longest.expect("at least no blocking: an invariant");
+            match u64::try_from(longest) {
+                Ok(longest) if longest > length && longest <= period => length = longest,
+                _ => return longest,
+            }
+        }
+    }
+
+    /// The first busy time, by period, that is too long, or else the last.
+    fn by_period(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
+        let mut periods: Vec<u64> = kinds.iter().map(|kind| kind.period).collect();
+        periods.sort_unstable();
+        periods.dedup();
+        let rooms = periods.iter().map(|&period| Room {
+            what: "a request with all of its priority or above",
+            needed: self.busy_time(device, kinds, period),
+            there: period.into(),
+            unit: RoomUnit::Nanoseconds,
+        });
+        let mut last = None;
+        for room in rooms {
+            last = Some(room);
+            if !room.fits() {
+                break;
+            }
+        }
+        last
+    }
+}
+
+/// PagesInARow that are read and written.
+#[derive(Debug, Clone, Copy, Default)]
+struct PagesInARow {
+    reads: u64,
+    writes: u64,
+}
+
+impl PagesInARow {
+    fn and(self, other: PagesInARow) -> PagesInARow {
+        PagesInARow { reads: self.reads.saturating_add(other.reads), writes: self.writes.saturating_add(other.writes) }
+    }
+
+    fn times(self, by: u64) -> PagesInARow {
+        PagesInARow { reads: self.reads.saturating_mul(by), writes: self.writes.saturating_mul(by) }
+    }
+}
+
+/// A kind of request.
+struct RequestKind {
+    pages: PagesInARow,
+    /// In nanoseconds.
+    period: u64,
+}
+
+impl RequestKind {
+    fn all(tasks: &[&Task]) -> Vec<RequestKind> {
+        let kind = |(of, writes): (Request, bool)| {
+            let pages = if writes {
+                PagesInARow { reads: 0, writes: of.pages() }
+            } else {
+                PagesInARow { reads: of.pages(), writes: 0 }
+            };
+            RequestKind { pages, period: of.period().as_ns() }
+        };
+        tasks.iter().flat_map(|task| task.requests()).map(kind).collect()
     }
 }
 
@@ -107,20 +222,28 @@ impl Analysis for Dhara {
         const NO_FAILURES: Assumption = Assumption {
             name: "no-failures",
             statement: "no block goes bad meanwhile, and none was bad: the blocks of the device are its good ones \
-                        (docs/dhara.md has what each of them costs)",
+                        (docs/dhara-bounds.md has what each of them costs)",
         };
         const DRIVER: Assumption = Assumption {
             name: "driver",
             statement: "a copy takes t_r + t_w + 2 t_d, a program t_r + t_d + t_w, reading metadata t_r and their \
                         share of t_d; commands, polls and the processor are in the stated times",
         };
-        &[ONE_CHIP, CALLS, NO_FAILURES, DRIVER, super::IMPLICIT]
+        const PRIORITIES: Assumption = Assumption {
+            name: "priorities",
+            statement: "each kind of request has a thread, of a higher priority the shorter its period is; all run on \
+                        one processor, and the lock wakes the waiting thread of the highest priority",
+        };
+        match self.callers {
+            Callers::AnyOrder => &[ONE_CHIP, CALLS, NO_FAILURES, DRIVER, super::IMPLICIT],
+            Callers::ByPeriod => &[ONE_CHIP, CALLS, NO_FAILURES, DRIVER, PRIORITIES, super::IMPLICIT],
+        }
     }
 
     fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
         let takes = self.shape(set.device()).is_some();
         let without = "Dhara does not take such a chip: it needs powers of two as pages of a block (2 at least) and \
-                       bytes of a page (512 at least), and more blocks than it keeps back (docs/dhara.md)";
+                       bytes of a page (512 at least), and more blocks than it keeps back (docs/dhara-bounds.md)";
         (!takes).then_some(without).or_else(|| without_room(self, set.device()))
     }
 
@@ -152,13 +275,22 @@ impl Baseline for Dhara {
         if chips != 1 {
             return vec![data];
         }
-        let shortest = tasks.iter().flat_map(|task| task.requests()).map(|(of, _)| of.period().as_ns()).min();
-        let response = shortest.map(|there| Room {
-            what: "one request of each kind",
-            needed: self.all_at_once(device, tasks),
-            there: there.into(),
-            unit: RoomUnit::Nanoseconds,
-        });
+        let kinds = RequestKind::all(tasks);
+        let response = match self.callers {
+            Callers::AnyOrder => self.all_at_once(device, &kinds),
+            Callers::ByPeriod => self.by_period(device, &kinds),
+        };
         [data].into_iter().chain(response).collect()
+    }
+
+    /// 1 + c copies, each page with its share of a checkpoint: c is g, or D/(X − D) for D pages of
+    /// data, where that is less (docs/dhara-bounds.md).
+    fn write_amplification(&self, device: &Device, tasks: &[&Task], chips: u32) -> Option<f64> {
+        let shape = self.shape(device).filter(|_| chips == 1)?;
+        let usable = self.usable_pages(device, 1);
+        let all_declare = tasks.iter().all(|task| task.data_pages.is_some());
+        let data = if all_declare { data_room(usable, device, tasks, 1).needed.min(usable) } else { usable };
+        let data = u64::try_from(data).expect("pages of a chip: an invariant");
+        Some((1.0 + shape.copies(data)) * (1.0 + 1.0 / shape.group_users() as f64))
     }
 }

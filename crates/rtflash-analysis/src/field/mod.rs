@@ -41,6 +41,12 @@ pub trait Baseline: Analysis {
     /// Pages of data that a flash memory of `chips` chips holds, at most.
     fn usable_pages(&self, device: &Device, chips: u32) -> u128;
 
+    /// Pages programmed for each page that these tasks write in `chips` chips, at most, in the long
+    /// run; `None` where that follows from λ, as for every scheme whose device is the executor's.
+    fn write_amplification(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<f64> {
+        None
+    }
+
     /// What the cluster has to hold, beside the room for it.
     fn rooms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<Room> {
         vec![data_room(self.usable_pages(device, chips), device, tasks, chips)]
@@ -152,7 +158,17 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
 
 /// The schemes as baselines, in the order of their years, the drive without any, and a layer that
 /// ships.
-pub static BASELINES: [&dyn Baseline; 7] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock, &Dhara::FOUR, &Dhara::FIFTEEN];
+pub static BASELINES: [&dyn Baseline; 9] = [
+    &Chang,
+    &Gftl,
+    &Rftl,
+    &LazyRtgc,
+    &Stock,
+    &Dhara::FOUR,
+    &Dhara::FIFTEEN,
+    &Dhara::FOUR_BY_PERIOD,
+    &Dhara::FIFTEEN_BY_PERIOD,
+];
 
 /// The scheme of that name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

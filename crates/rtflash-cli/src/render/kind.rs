@@ -17,6 +17,11 @@ const EVEN: &str = "1 + ceil(lambda P) / alpha, which holds if valid pages sprea
 const BASELINE: KindWords =
     KindWords { share: ">full", only_data: "Every cluster would pass the test itself.\n", write_amplification: EVEN };
 
+const DHARA: KindWords = KindWords {
+    write_amplification: "1 + the copies of a page that Dhara makes, and its share of a checkpoint (docs/dhara.md)",
+    ..BASELINE
+};
+
 const DEMAND: KindWords = KindWords {
     share: ">demand",
     only_data: "The deadlines alone would be met in every cluster.\n",
@@ -31,8 +36,8 @@ const UTILIZATION: KindWords = KindWords {
 
 /// The words for the test of an analysis.
 pub fn words(analysis: &dyn Analysis) -> &'static KindWords {
-    if baseline(analysis.name()).is_some() {
-        &BASELINE
+    if let Some(scheme) = baseline(analysis.name()) {
+        if scheme.name().starts_with("dhara") { &DHARA } else { &BASELINE }
     } else if promises(analysis) {
         &DEMAND
     } else {
