@@ -2752,6 +2752,7 @@ class TuneSetting(Record):
         "bandwidth_share",
         "bound_ns",
         "bytes_per_s",
+        "fifo_batch",
         "latency_share",
         "max_inflight",
         "max_sectors",
@@ -2763,6 +2764,7 @@ class TuneSetting(Record):
     _kinds: ClassVar[dict[str, str]] = {
         "bandwidth_share": "float",
         "bytes_per_s": "int",
+        "fifo_batch": "int",
         "latency_share": "float",
         "max_inflight": "int",
         "max_sectors": "int",
@@ -2778,6 +2780,8 @@ class TuneSetting(Record):
     """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
     bytes_per_s: int
     """Bytes a second of all jobs together, the mean over the runs."""
+    fifo_batch: int | None
+    """Requests of one direction in a row, of mq-deadline; null for other schedulers."""
     latency_share: float | None
     """The worst of these beside `none`'s."""
     max_inflight: int | None

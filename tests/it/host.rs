@@ -267,7 +267,7 @@ fn scenarios_that_cannot_be_are_pointed_at() {
 
 #[test]
 fn bounds_beside_runs() {
-    let scenario = r#"{ "device": { "kind": "emmc", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
+    let scenario = r#"{ "device": { "kind": "emmc", "attach": "usb", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
             "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
         "scheduler": { "name": "k2-split", "max_sectors": "4KiB", "cut": "rest" },
         "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "think": "2ms" },
@@ -285,9 +285,13 @@ fn bounds_beside_runs() {
     let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
         "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
     assert_eq!(answer["jobs"], serde_json::json!([job]));
-    let other = &bound(3, &["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
-    assert_eq!((other.len(), &other[0]["jobs"][0]["bound_ns"]), (2, &9_020_000.into()));
-    assert!(other[1]["jobs"][0]["bound_ns"].is_null() && other[1]["jobs"][0]["why"].is_string());
+    let other = &bound(3, &["--format", "json", "--scheduler", "k2,mq-deadline,kyber"]).json_lines();
+    let bounds: Vec<_> = other.iter().map(|answer| answer["jobs"][0]["bound_ns"].as_u64()).collect();
+    assert_eq!(bounds, [Some(9_020_000), Some(9_020_000), None]);
+    assert!(other[2]["jobs"][0]["why"].is_string() && other[1]["jobs"][0]["rule"] == "H4");
+    let unstated = scenario.replace(r#""attach": "usb", "#, "");
+    let run = rtflash_with_input(&["host", "bound", "-", "--scheduler", "mq-deadline"], unstated.as_bytes());
+    assert!(run.status == 3 && run.stdout.contains("`attach`"), "{run:?}");
     let text = bound(0, &[]).stdout;
     assert!(text.contains("1.4ms") && text.contains("the bounds rest on:\n  tags: "), "{text}");
     let clauses = answer["rests_on"].as_array().expect("clauses");
@@ -558,9 +562,10 @@ fn traces_and_figures_are_kept() {
 /// Settings of K2 and K2-split for objectives: what is chosen is as wanted, and nothing better was.
 #[test]
 fn settings_are_chosen_for_objectives() {
-    let scenario = r#"{ "device": { "kind": "emmc", "depth": 8, "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
+    let scenario = r#"{ "device": { "kind": "emmc", "attach": "ufs", "depth": 8,
+            "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
             "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
-        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "20ms" },
+        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "60ms" },
             { "name": "log", "op": "write", "size": "256KiB", "class": "idle", "depth": 8 } ], "duration": "2s" }"#;
     let tune = |objective: &str, more: &[&str]| {
         let arguments = [&["host", "tune", "-", "--objective", objective, "--format", "json"], more].concat();
@@ -602,6 +607,13 @@ fn settings_are_chosen_for_objectives() {
     assert!(fits(&answer["chosen"]) && all(&answer).iter().filter(kept).any(|of| !fits(of)));
     let (status, answer) = tune("deadline=500us", &[]);
     assert!(status == 1 && answer["chosen"].is_null() && answer["sysfs"].is_null());
+
+    // Of mq-deadline, batches are tried; its writes have all tags.
+    let (status, answer) = tune("deadline", &["--scheduler", "mq-deadline"]);
+    assert_eq!((status, all(&answer).len()), (0, 5));
+    assert!(all(&answer).iter().all(|of| of["bound_ns"][0].is_u64() && of["fifo_batch"].is_u64()));
+    let lines = answer["sysfs"].as_array().expect("lines");
+    assert!(lines.contains(&"echo 1024 > /sys/block/<device>/queue/iosched/async_depth".into()), "{lines:?}");
 
     let table = std::fs::read_to_string(folder.join("tradeoff.csv")).expect("a table");
     assert_eq!(table.lines().count(), 2 + 4 * 7);

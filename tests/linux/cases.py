@@ -138,6 +138,35 @@ def drawn(number, short):
         yield f"{attach} {depth}, {seed}", scenario(device, scheduler, jobs, "8s", requests)
 
 
+def aged(number):
+    """Random scenarios of mq-deadline with a bound: one to four real-time jobs beside up to three others, which wait
+    for longer than `prio_aging_expire` in half of them."""
+    for seed in range(number):
+        draw = random.Random(1000 + seed)
+        attach, depth = draw.choice(ATTACHMENTS)
+        scheduler = {
+            **DEADLINE_256, "prio_aging_expire": draw.choice(["20ms", "100ms", "30s", "30s"]),
+            "fifo_batch": draw.choice([1, 4, 16]), "read_expire": draw.choice(["5ms", "500ms"]),
+            "writes_starved": draw.choice([0, 2]),
+        }
+        jobs = []
+        for at in range(draw.randint(2, 7)):
+            of_class = "rt" if at == 0 else draw.choice(["rt", "be", "idle"])
+            is_urgent = of_class == "rt"
+            op, size = draw.choice(["read", "write"]), draw.choice([4, 16, 64] if is_urgent else [4, 64, 512])
+            # Places of one I/O or few, and all of a stretch.
+            span = draw.choice([1, 4, 1024])
+            more = {"depth": draw.choice([1, 1, 2]) if is_urgent else draw.choice([1, 4, 16])}
+            more["think"] = f"{draw.choice([20, 1_000, 5_000, 20_000])}us"
+            phase = f"{draw.randint(0, 50_000)}us"
+            jobs.append(job(f"job {at}", op, f"{size}KiB", of_class, span=f"{size * span}KiB", phase=phase, **more))
+            if is_urgent and draw.random() < 0.5:
+                jobs[-1] = {**{key: value for key, value in jobs[-1].items() if key not in ("think", "depth")},
+                            "every": f"{draw.randint(20_000, 200_000)}us"}
+        device = {"attach": attach, "depth": depth, **draw.choice([PLAIN, KOSHIBA])}
+        yield f"{attach} {depth}, {seed}", scenario(device, scheduler, jobs, "4s", (2 * depth, 256))
+
+
 def waiters():
     """Jobs that submit asynchronously, where tags run out: each is one process in line."""
     usb = {"attach": "usb", "depth": 1, **PLAIN}

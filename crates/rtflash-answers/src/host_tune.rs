@@ -1,7 +1,7 @@
 //! What `rtflash host tune --format json` prints.
 
 use rtflash_host::run::Scenario;
-use rtflash_host::tune::{Measured, Objective, Tuning, k2, sysfs};
+use rtflash_host::tune::{Measured, Objective, Tuning, k2, mq_deadline, sysfs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,8 @@ pub struct TuneSetting {
     pub max_inflight: Option<u32>,
     /// Bytes of a piece; null where nothing is cut.
     pub max_sectors: Option<u64>,
+    /// Requests of one direction in a row, of mq-deadline; null for other schedulers.
+    pub fifo_batch: Option<u32>,
     /// In how many runs it is as wanted.
     pub wanted_in: u32,
     /// I/Os of each real-time job that count in all runs together.
@@ -74,6 +76,7 @@ impl TuneSetting {
             scheduler: of.settings.name().into(),
             max_inflight: k2.map(|k2| k2.max_inflight),
             max_sectors: k2.and_then(|k2| k2.split).map(|split| split.piece()),
+            fifo_batch: mq_deadline(&of.settings).map(|of| of.fifo_batch),
             wanted_in: u32::try_from(tuning.times(objective, of)).expect("fewer than 2^32 runs"),
             samples: of.samples.clone(),
             p999_ns: all.tails.clone(),

@@ -73,9 +73,14 @@ impl Host {
     /// The instant at which a queue is asked again that kept all it has: `BLK_MQ_BUDGET_DELAY` of
     /// block/blk-mq-sched.c, 3 ms in whole ticks, behind the tick that runs (kernel/time/timer.c).
     pub(crate) fn retry(&self, now: Instant) -> Instant {
-        let tick = 1_000_000_000 / u64::from(self.hz);
+        let tick = self.tick();
         let ticks = now.as_ns() / tick + (3_000_000_u64).div_ceil(tick) + 1;
         Instant::from_ns(ticks.saturating_mul(tick)).unwrap_or(Instant::END)
+    }
+
+    /// The time between two ticks of the kernel's clock, in nanoseconds.
+    pub(crate) fn tick(&self) -> u64 {
+        1_000_000_000 / u64::from(self.hz)
     }
 
     /// Tags of a word of the bitmap (`sbitmap_calculate_shift`). It was allocated for the larger

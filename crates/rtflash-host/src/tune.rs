@@ -1,12 +1,15 @@
-//! Choosing the queue bound and the size of pieces: what K2, K2-split and k2-ahead cost and gain on
-//! a workload, for the objectives of Park and Lee (2021), Section 5, and for deadlines.
+//! Choosing the queue bound and the size of pieces of K2, K2-split and k2-ahead, and the batches of
+//! mq-deadline: what they cost and gain on a workload, for the objectives of Park and Lee (2021),
+//! Section 5, and for deadlines.
+
+use std::fmt;
 
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
 use crate::bound::bounds;
 use crate::run::{HostDevice, HostRunError, JobReport, Latencies, Scenario, run};
-use crate::scheduler::{Cut, K2Settings, SchedulerSettings, Split};
+use crate::scheduler::{Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split};
 
 /// A share, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +104,8 @@ pub struct Tuning {
 
 /// Queue bounds that are tried, as in Park and Lee (2021).
 const BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Batches of mq-deadline that are tried.
+const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
 /// How often a run is lengthened: to 64 times at most.
 const DOUBLINGS: u32 = 6;
 /// The shortest pieces, in bytes.
@@ -114,9 +119,35 @@ pub fn k2(settings: &SchedulerSettings) -> Option<&K2Settings> {
     }
 }
 
-/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler
-/// says of levels, places and of what is cut is kept.
+/// The parameters of mq-deadline.
+pub fn mq_deadline(settings: &SchedulerSettings) -> Option<&MqDeadlineSettings> {
+    match settings {
+        SchedulerSettings::MqDeadline(settings) => Some(settings),
+        _ => None,
+    }
+}
+
+/// The settings that are tried for a scenario. Parameters of its own scheduler are kept but those
+/// that are tried.
 pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<SchedulerSettings> {
+    let all = schedulers.iter().flat_map(|base| match base {
+        SchedulerSettings::K2(base) => queue_bounds(scenario, base),
+        SchedulerSettings::MqDeadline(base) => batches(scenario, base),
+        _ => Vec::new(),
+    });
+    all.collect()
+}
+
+/// mq-deadline whose writes may have all tags, with each length of batches.
+fn batches(scenario: &Scenario, base: &MqDeadlineSettings) -> Vec<SchedulerSettings> {
+    let own = mq_deadline(&scenario.scheduler).unwrap_or(base);
+    let async_depth = Some(scenario.host.requests);
+    let of = |fifo_batch| SchedulerSettings::MqDeadline(MqDeadlineSettings { fifo_batch, async_depth, ..*own });
+    BATCHES.map(of).to_vec()
+}
+
+/// A scheduler of K2's kind with each queue bound and size of pieces.
+fn queue_bounds(scenario: &Scenario, base: &K2Settings) -> Vec<SchedulerSettings> {
     let own = k2(&scenario.scheduler);
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
     let request = |size: u64| size.min(scenario.host.max_sectors);
@@ -127,28 +158,26 @@ pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<
         HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
         HostDevice::Nvme(_) | HostDevice::Clusters(_) => u32::MAX,
     };
+    let pieces: Vec<Option<u64>> = match base.split {
+        None => vec![None],
+        Some(_) => {
+            let sizes = std::iter::successors(Some(SHORTEST), |size| size.checked_mul(2));
+            sizes.take_while(|&size| size < longest).map(Some).collect()
+        }
+    };
     let mut all = Vec::new();
-    for base in schedulers.iter().filter_map(k2) {
-        let pieces: Vec<Option<u64>> = match base.split {
-            None => vec![None],
-            Some(_) => {
-                let sizes = std::iter::successors(Some(SHORTEST), |size| size.checked_mul(2));
-                sizes.take_while(|&size| size < longest).map(Some).collect()
-            }
-        };
-        for piece in pieces {
-            for max_inflight in BOUNDS.into_iter().filter(|&bound| bound <= useful) {
-                all.push(SchedulerSettings::K2(K2Settings {
-                    max_inflight,
-                    max_inflight_rest: own.and_then(|own| own.max_inflight_rest),
-                    levels: own.map_or(base.levels, |own| own.levels),
-                    split: piece.map(|max_sectors| match base.max_inflight_ahead {
-                        None => Split { cut, max_sectors, multiples },
-                        Some(_) => Split { cut: Cut::Rest, max_sectors, multiples: false },
-                    }),
-                    max_inflight_ahead: base.max_inflight_ahead.map(|_| max_inflight),
-                }));
-            }
+    for piece in pieces {
+        for max_inflight in BOUNDS.into_iter().filter(|&bound| bound <= useful) {
+            all.push(SchedulerSettings::K2(K2Settings {
+                max_inflight,
+                max_inflight_rest: own.and_then(|own| own.max_inflight_rest),
+                levels: own.map_or(base.levels, |own| own.levels),
+                split: piece.map(|max_sectors| match base.max_inflight_ahead {
+                    None => Split { cut, max_sectors, multiples },
+                    Some(_) => Split { cut: Cut::Rest, max_sectors, multiples: false },
+                }),
+                max_inflight_ahead: base.max_inflight_ahead.map(|_| max_inflight),
+            }));
         }
     }
     all.retain(|settings| has_tags(scenario, settings));
@@ -322,19 +351,26 @@ impl Tuning {
 /// kernel has the scheduler. The number of tags comes behind the scheduler, whose choice sets it
 /// back (`blk_mq_init_sched` of block/blk-mq-sched.c).
 pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
-    let k2 = k2(settings)?;
-    if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
-        return None;
-    }
-    let queue = "/sys/block/<device>/queue";
-    let name = if k2.split.is_some() { "k2-split" } else { "k2" };
-    let mut lines = vec![
-        format!("echo {name} > {queue}/scheduler"),
-        format!("echo {requests} > {queue}/nr_requests"),
-        format!("echo {} > {queue}/iosched/max_inflight", k2.max_inflight),
-    ];
-    if let Some(split) = k2.split {
-        lines.push(format!("echo {} > {queue}/iosched/max_sectors", split.piece() >> 10));
-    }
-    Some(lines)
+    const QUEUE: &str = "/sys/block/<device>/queue";
+    let set = |parameter: &str, value: &dyn fmt::Display| format!("echo {value} > {QUEUE}/{parameter}");
+    let begin = [set("scheduler", &settings.name()), set("nr_requests", &requests)];
+    let parameters = match settings {
+        SchedulerSettings::K2(K2Settings {
+            max_inflight_ahead: None,
+            max_inflight_rest: None,
+            max_inflight,
+            split,
+            ..
+        }) => {
+            let piece = split.map(|split| set("iosched/max_sectors", &(split.piece() >> 10)));
+            std::iter::once(set("iosched/max_inflight", max_inflight)).chain(piece).collect()
+        }
+        SchedulerSettings::MqDeadline(of) => vec![
+            set("iosched/async_depth", &of.async_depth.unwrap_or(requests)),
+            set("iosched/fifo_batch", &of.fifo_batch),
+            set("iosched/prio_aging_expire", &(of.prio_aging_expire.as_ns() / 1_000_000)),
+        ],
+        _ => return None,
+    };
+    Some(begin.into_iter().chain(parameters).collect())
 }

@@ -67,7 +67,7 @@ pub struct HostTuneArgs {
     #[arg(long, value_name = "WHAT", value_parser = objective)]
     pub objective: Objective,
     /// Schedulers that are tried
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = schedulers(&["k2", "k2-split", "k2-ahead"]))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = schedulers(&["k2", "k2-split", "k2-ahead", "mq-deadline"]))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter
     #[arg(long, default_value_t = 1)]

@@ -12,7 +12,7 @@ pub fn text(answer: &TuneAnswer<'_>) -> String {
     let headings =
         ["", "scheduler", ">inside", ">pieces", ">p99.9", ">of none's", ">MB/s", ">of none's", ">bound", ">as wanted"];
     let same = |one: &TuneSetting, other: &TuneSetting| {
-        let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors);
+        let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors, of.fifo_batch);
         key(one) == key(other)
     };
     let is_chosen = |of: &TuneSetting| answer.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
@@ -62,12 +62,18 @@ fn doubts(answer: &TuneAnswer<'_>) -> String {
         let name = |of: &TuneSetting| {
             let inside = of.max_inflight.map_or_else(String::new, |inside| format!(" {inside} inside"));
             let pieces = of.max_sectors.map_or_else(String::new, |size| format!(" {} KiB", size >> 10));
-            format!("{}{inside}{pieces} (as wanted in {} of {})", of.scheduler, of.wanted_in, answer.runs)
+            format!("{}{inside}{pieces} (as wanted in {} of {})", name_of(of), of.wanted_in, answer.runs)
         };
         let names: Vec<String> = answer.rivals.iter().map(name).collect();
         text += &format!("not sure: these settings can be better: {}\n", names.join(", "));
     }
     text
+}
+
+/// The scheduler, with its batches if it has such.
+fn name_of(of: &TuneSetting) -> String {
+    let batch = of.fifo_batch.map_or_else(String::new, |batch| format!(", fifo_batch {batch}"));
+    format!("{}{batch}", of.scheduler)
 }
 
 /// The row of a setting.
@@ -79,7 +85,7 @@ fn row(of: &TuneSetting, runs: u32, is_chosen: bool) -> Vec<String> {
     };
     vec![
         if is_chosen { "→".to_owned() } else { String::new() },
-        of.scheduler.to_string(),
+        name_of(of),
         of.max_inflight.map_or_else(String::new, |inside| inside.to_string()),
         of.max_sectors.map_or_else(|| "whole".to_owned(), |size| format!("{} KiB", size >> 10)),
         times(&of.p999_ns, format_ns),

@@ -1,6 +1,7 @@
 //! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is
 //! supposed).
 
+mod deadline;
 mod inside;
 mod max;
 mod observe;
@@ -14,6 +15,7 @@ use std::cmp::Ordering;
 use rtflash_model::Span;
 
 use crate::run::{Attach, CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
+use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
@@ -30,6 +32,9 @@ pub enum Rule {
     H2,
     /// Certified clusters: what the host adds is jitter, and the certificate is one for it.
     H3,
+    /// mq-deadline and a device that does one command at a time: all requests of the class can go
+    /// ahead.
+    H4,
 }
 
 impl Rule {
@@ -39,12 +44,18 @@ impl Rule {
             Rule::H1 => "H1",
             Rule::H2 => "H2",
             Rule::H3 => "H3",
+            Rule::H4 => "H4",
         }
     }
 
     /// By which rule a scenario's bounds are found.
     pub fn of(scenario: &Scenario) -> Rule {
         match &scenario.device {
+            HostDevice::Emmc(_) | HostDevice::Measured(_)
+                if matches!(scenario.scheduler, SchedulerSettings::MqDeadline(_)) =>
+            {
+                Rule::H4
+            }
             HostDevice::Emmc(_) | HostDevice::Measured(_) => Rule::H1,
             HostDevice::Nvme(_) => Rule::H2,
             HostDevice::Clusters(_) => Rule::H3,
@@ -65,6 +76,9 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
     ];
     if let Some(max) = scenario.scheduler.max_inflight() {
         rests_on.push(format!("inside: commands inside at once: {max} at most"));
+    }
+    if let SchedulerSettings::MqDeadline(settings) = scenario.scheduler {
+        rests_on.extend(deadline::rests_on(scenario, settings));
     }
     rests_on.push("classes-apart: no request holds anything of another class or level".to_owned());
     match &scenario.device {
@@ -140,6 +154,9 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     if matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
         return none(&Why::Batches);
     }
+    if let Some(why) = unattached(scenario) {
+        return none(&why);
+    }
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
     let work = ResponseWork::new();
     let found = loop {
@@ -167,12 +184,27 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
         }
         late.into_iter().for_each(|job| loops[job].pile_up(scenario, job));
     };
-    let wanted = places::wanted(&loops);
-    let there = scenario.tags();
-    if wanted.is_none_or(|wanted| wanted > there.into()) {
-        return none(&Why::Tags { wanted, there });
+    if let Some(why) = places::short(&loops, scenario.tags()) {
+        return none(&why);
     }
     real_time.clone().map(|job| Bound { job, rule, terms: found[job].clone() }).collect()
+}
+
+/// Commands out of the scheduler can be more than the `depth` of a device whose driver is not
+/// known: as many as the scheduler lets.
+fn unattached(scenario: &Scenario) -> Option<Why> {
+    let (attach, depth) = match &scenario.device {
+        HostDevice::Emmc(emmc) => (emmc.attach, emmc.depth),
+        HostDevice::Measured(measured) => (measured.attach, measured.depth),
+        HostDevice::Nvme(_) | HostDevice::Clusters(_) => return None,
+    };
+    let handed = match scenario.scheduler {
+        // In one queue a command has its place, in the device or in front of it.
+        SchedulerSettings::None => return None,
+        _ => scenario.scheduler.max_inflight(),
+    };
+    let is_known = attach != Attach::Unstated || handed.is_some_and(|handed| handed <= depth);
+    (!is_known).then_some(Why::Attach { handed, depth })
 }
 
 /// H3: the deadline of a certified task, from its nominal release on, if its certificate holds and
@@ -232,19 +264,27 @@ struct Ahead<'a> {
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
 fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> Vec<Result<LatencyTerms, Why>> {
+    if let SchedulerSettings::MqDeadline(settings) = scenario.scheduler {
+        return deadline::all(scenario, settings, loops, work);
+    }
     let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Work); loops.len()];
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
     for job in order {
-        found[job] = one(scenario, loops, job, &found, work).map_err(|limit| match limit {
-            NoWindow::Overload(thousandths) => Why::Overload { thousandths },
-            NoWindow::Work => Why::Work,
-            NoWindow::Merged(job) => Why::Merged { job: scenario.jobs[job].name.clone() },
-            NoWindow::Unlimited => Why::Unlimited,
-            NoWindow::Beyond(handed, inside) => Why::Beyond { handed, inside },
-        });
+        found[job] = one(scenario, loops, job, &found, work).map_err(|limit| why_of(scenario, limit));
     }
     found
+}
+
+/// Why a window without an end leaves a job without a bound.
+fn why_of(scenario: &Scenario, limit: NoWindow) -> Why {
+    match limit {
+        NoWindow::Overload(thousandths) => Why::Overload { thousandths },
+        NoWindow::Work => Why::Work,
+        NoWindow::Merged(job) => Why::Merged { job: scenario.jobs[job].name.clone() },
+        NoWindow::Unlimited => Why::Unlimited,
+        NoWindow::Beyond(handed, inside) => Why::Beyond { handed, inside },
+    }
 }
 
 /// What is found for a job, with what was found for more urgent ones.
@@ -299,7 +339,6 @@ fn added_up(
 ) -> Result<LatencyTerms, NoWindow> {
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
-    let last = own.last;
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
     let between = ahead.equal_commands + ahead.own_commands - 1;
     // From the release on: each job that is not below has at most what is pending then, and what
@@ -331,15 +370,19 @@ fn added_up(
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
         (Err(why), Err(_)) => Err(why),
     };
-    let window = smaller?;
+    added(own, before, smaller?)
+}
+
+/// The terms of a window; `before`: what an I/O costs before its last command starts.
+fn added(own: &Loops, before: u128, window: Window) -> Result<LatencyTerms, NoWindow> {
     let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload(1_000));
     let terms = LatencyTerms {
         inside: span(window.inside)?,
         ahead: span(window.total() - window.inside - before)?,
-        own: span(before + last)?,
+        own: span(before + own.last)?,
     };
     // What is longer than time is counted is no bound.
-    span(window.total() + last).map(|_| terms)
+    span(window.total() + own.last).map(|_| terms)
 }
 
 /// Own requests that can be inside when the higher ones begin to wait: the bound tries each number

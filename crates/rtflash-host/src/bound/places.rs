@@ -1,8 +1,24 @@
 //! Tags that jobs may want at a time.
 
+use super::Why;
 use super::view::Loops;
 
-/// Tags that all jobs together may want; `None` for more than can be counted.
-pub(super) fn wanted(loops: &[Loops]) -> Option<u64> {
-    loops.iter().try_fold(0_u64, |sum, of| sum.checked_add(of.tags.checked_mul(of.pending)?))
+/// Tags that jobs together may want; `None` for more than can be counted.
+fn wanted<'a>(mut loops: impl Iterator<Item = &'a Loops>) -> Option<u64> {
+    loops.try_fold(0_u64, |sum, of| sum.checked_add(of.tags.checked_mul(of.pending)?))
+}
+
+/// Why a real-time request may wait for one of `tags` tags, if one may.
+pub(super) fn short(loops: &[Loops], tags: u32) -> Option<Why> {
+    let all = wanted(loops.iter());
+    // Requests without a limit can hold the tags of the others.
+    let limit = loops.iter().filter(|of| of.is_real_time).filter_map(|of| of.limit).min();
+    if let Some(limit) = limit.filter(|_| all.is_none_or(|all| all > u64::from(limit.unwrap_or(u32::MAX)))) {
+        return Some(Why::Limited { wanted: all, limit });
+    }
+    let limited = |is_limited: bool| loops.iter().filter(move |of| of.limit.is_some() == is_limited);
+    let most = limited(true).filter_map(|of| of.limit).max();
+    let held = wanted(limited(true)).unwrap_or(u64::MAX).min(most.unwrap_or(u32::MAX).into());
+    let wanted = wanted(limited(false)).and_then(|wanted| wanted.checked_add(held));
+    wanted.is_none_or(|wanted| wanted > tags.into()).then_some(Why::Tags { wanted, there: tags })
 }

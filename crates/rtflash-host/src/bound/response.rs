@@ -46,6 +46,8 @@ pub(super) struct UrgentQueue {
     pub(super) places: u128,
     /// I/Os in all.
     pub(super) count: u128,
+    /// The age from which an I/O goes ahead; 0 where each does.
+    pub(super) from: u128,
     /// Whether an I/O is released only after the one before in its place has ended.
     pub(super) is_closed: bool,
     /// Whether another command is handed over between the end of an I/O and the next one: it is one
@@ -57,6 +59,8 @@ impl UrgentQueue {
     /// I/Os of a place that are pending as the window begins, or are released in it, both ends
     /// included.
     fn carried(&self, total: u128) -> u128 {
+        // What goes ahead in the window and is as old was released by then.
+        let Some(total) = total.checked_sub(self.from) else { return 1 };
         let apart = self.apart.max(1);
         let later = (total + apart.saturating_sub(self.pause)) / apart + 1;
         // What is pending was released less than a response ago.
@@ -229,17 +233,18 @@ impl Window {
         work: &ResponseWork,
         arrived: fn(&UrgentQueue, u128, &Window) -> u128,
     ) -> Result<Window, NoWindow> {
-        let load = in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
-        let overload = NoWindow::overload(load);
-        if load >= SCALE {
-            return Err(overload);
-        }
+        let load = |higher: &[UrgentQueue]| in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
+        // Those that go ahead once they are old send what is pending alone in a shorter window.
+        let later = higher.iter().map(|queue| queue.from).max().unwrap_or(0);
+        let at_once: Vec<UrgentQueue> = higher.iter().filter(|queue| queue.from == 0).copied().collect();
+        let (early, load) = (load(&at_once), load(higher));
+        let overload = NoWindow::overload(load.max(early));
         let mut total = self.total();
         loop {
             work.charge(2 * higher.len() + 1)?;
             let sent = sent(higher, self.between, |queue| arrived(queue, total, &self));
             let next = sent.map(|(queue, ios)| ios.saturating_mul(queue.cost)).fold(self.total(), u128::saturating_add);
-            if next >= END {
+            if next >= END || early >= SCALE || (load >= SCALE && next >= later) {
                 return Err(overload);
             }
             if next == total {

@@ -18,6 +18,7 @@ pub(super) type Queues = fn(&SchedulerSettings, &Job) -> u8;
 pub(super) fn queues(settings: &SchedulerSettings) -> Option<Queues> {
     match settings {
         SchedulerSettings::None => Some(|_, _| 0),
+        SchedulerSettings::MqDeadline(_) => Some(|_, job| job.class as u8),
         SchedulerSettings::K2(_) => Some(|settings, job| match settings {
             SchedulerSettings::K2(k2) if job.class == Class::RealTime => match k2.levels {
                 Levels::Eight => job.level.min(LEVELS - 1),
@@ -83,9 +84,11 @@ pub(super) struct Loops {
     pub(super) count: u64,
     /// Tags that each takes.
     pub(super) tags: u64,
+    /// Tags that requests like these may hold; `None` for all.
+    pub(super) limit: Option<u32>,
     /// What an I/O costs.
     pub(super) cost: u128,
-    /// What its last command takes, without the turnaround.
+    /// What its last command takes at least, without the turnaround.
     pub(super) last: u128,
     /// The least time from the hand-over of some command of an I/O to its end, if it is only from
     /// there on that an I/O takes part in a window.
@@ -111,6 +114,45 @@ fn merged(scenario: &Scenario, whole: Command) -> u64 {
     service[0].max(service[1])
 }
 
+/// What the commands of an I/O cost, in nanoseconds.
+struct Services {
+    /// See [`Loops`].
+    cost: u128,
+    last: u128,
+    commands: Vec<(u64, u64)>,
+}
+
+impl Services {
+    /// `number`: of commands.
+    fn new(scenario: &Scenario, commands: impl Iterator<Item = Command>, number: u64) -> Services {
+        // Any command of an I/O can be the first, and any the last, if requests go by position.
+        let by_position = matches!(scenario.scheduler, SchedulerSettings::MqDeadline(_)) && number > 1;
+        let turnaround = scenario.host.turnaround.as_ns();
+        let mut all = Services { cost: 0, last: 0, commands: Vec::new() };
+        let (mut least, mut dearer) = (u128::MAX, None);
+        for (at, command) in commands.enumerate() {
+            let service = |first| scenario.device.longest(&command, first).as_ns();
+            let (own, next) = (service(at == 0), service(false));
+            let first = if by_position { service(true) } else { own };
+            let each = if by_position { next } else { own };
+            all.cost += u128::from(each.saturating_add(turnaround));
+            all.last = each.into();
+            least = least.min(all.last);
+            dearer = dearer.max(Some(i128::from(first) - i128::from(each)));
+            let whole = first.max(each).saturating_add(turnaround);
+            match all.commands.last_mut() {
+                Some((same, several)) if *same == whole => *several += 1,
+                _ => all.commands.push((whole, 1)),
+            }
+        }
+        if by_position {
+            all.cost = all.cost.saturating_add_signed(dearer.unwrap_or(0));
+            all.last = least;
+        }
+        all
+    }
+}
+
 impl Loops {
     pub(super) fn new(scenario: &Scenario, position: usize, queues: Queues) -> Loops {
         let job = &scenario.jobs[position];
@@ -118,20 +160,9 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
-        let (mut cost, mut last) = (0_u128, 0);
-        let mut commands: Vec<(u64, u64)> = Vec::new();
-        for (number, command) in commands_of(scenario, position, scheduler.as_ref()).enumerate() {
-            let service = scenario.device.longest(&command, number == 0).as_ns();
-            let whole = service.saturating_add(turnaround);
-            cost += u128::from(whole);
-            last = u128::from(service);
-            match commands.last_mut() {
-                Some((same, several)) if *same == whole => *several += 1,
-                _ => commands.push((whole, 1)),
-            }
-        }
-        let longest =
-            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
+        let services = Services::new(scenario, commands_of(scenario, position, scheduler.as_ref()), tags);
+        let whole = scenario.whole(position, job.from);
+        let longest = whole.filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
         let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
         let commands_alone = commands_of(scenario, position, scheduler.as_ref());
         let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
@@ -162,11 +193,12 @@ impl Loops {
             merging,
             is_merged: false,
             tags,
+            limit: whole.and_then(|whole| scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host)),
             count,
-            cost,
-            last,
+            cost: services.cost,
+            last: services.last,
             handed,
-            commands,
+            commands: services.commands,
         }
     }
 
@@ -207,6 +239,7 @@ impl Loops {
             commands: self.number(),
             apart: u128::from(self.releasing.apart().as_ns()),
             pause: think.map_or(0, |think| u128::from(think.saturating_add(self.handed).as_ns())),
+            from: 0,
             response: response.map(|span| u128::from(span.as_ns())),
             places: u128::from(self.pending),
             count: u128::from(self.count),

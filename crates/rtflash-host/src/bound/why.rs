@@ -21,6 +21,13 @@ pub enum Why {
         /// Tags in all.
         there: u32,
     },
+    /// Real-time requests of which the scheduler limits the tags may have to wait for one.
+    Limited {
+        /// Tags that all jobs together may want; `None` for more than can be counted.
+        wanted: Option<u64>,
+        /// Tags that such requests may hold.
+        limit: u32,
+    },
     /// The I/Os of more urgent jobs may keep the device busy for ever, or for longer than time is
     /// counted.
     Overload {
@@ -45,6 +52,14 @@ pub enum Why {
     Unlimited,
     /// The device ends commands together, and a later one can join the batch and delay its end.
     Batches,
+    /// The device does not state how it is attached, and more commands than its depth can be out of
+    /// the scheduler.
+    Attach {
+        /// How many the scheduler lets out; `None` for any number.
+        handed: Option<u32>,
+        /// The device's depth.
+        depth: u32,
+    },
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -69,7 +84,12 @@ impl Why {
     /// does not state its times, or the search was given up.
     pub fn is_open(&self) -> bool {
         match self {
-            Why::Scheduler { .. } | Why::Batches | Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
+            Why::Scheduler { .. }
+            | Why::Batches
+            | Why::Unlimited
+            | Why::Attach { .. }
+            | Why::Beyond { .. }
+            | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
             _ => false,
         }
@@ -81,7 +101,6 @@ fn rule(scheduler: &str) -> &'static str {
     match scheduler {
         "kyber" => "it serves all classes alike, and its depths follow the latencies that it measures",
         "bfq" => "others of the class are served for budgets, which the kernel adapts to their past",
-        "mq-deadline" => "requests go by position and in batches, and aged ones of lower classes go ahead",
         _ => "others may go ahead any number of times",
     }
 }
@@ -95,6 +114,10 @@ impl fmt::Display for Why {
             }
             Why::Tags { wanted: None, there } => {
                 write!(f, "requests may wait for tags: any number may be wanted, and there are {there}")
+            }
+            Why::Limited { wanted, limit } => {
+                let wanted = wanted.map_or_else(|| "any number".to_owned(), |wanted| format!("up to {wanted}"));
+                write!(f, "writes may wait for tags: {wanted} are wanted, and writes have {limit} (`async_depth`)")
             }
             Why::Overload { thousandths } => {
                 let (percent, tenths) = (thousandths / 10, thousandths % 10);
@@ -113,6 +136,14 @@ impl fmt::Display for Why {
                 "no bound is derived for a drive that takes commands together: a later command can delay its batch",
             ),
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
+            Why::Attach { handed, depth } => {
+                let handed = handed.map_or_else(|| "any number".to_owned(), |handed| handed.to_string());
+                write!(
+                    f,
+                    "the device does not state how it is attached (`attach`): commands out of the scheduler can be \
+                     more than its depth of {depth}, and the scheduler lets out {handed}"
+                )
+            }
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
                 write!(f, "commands handed over at once: {handed}; the device says what {inside} take (`inside`)")

@@ -14,7 +14,7 @@ use rtflash_testkit::cases;
 use crate::draws::{at, ns};
 use crate::sums::{self, Without};
 
-fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
+pub fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
     let real_time = class == Class::RealTime;
     let size = (rng.within(1, 10) << 10) * if real_time { 1 } else { rng.within(1, 3) };
     Job {
@@ -84,7 +84,7 @@ fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: rng.small(1, 3), read, write, slow }),
+        device: HostDevice::Emmc(Emmc { attach: Attach::Budget, depth: rng.small(1, 3), read, write, slow }),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
@@ -102,7 +102,7 @@ fn scenario(seed: u64) -> Scenario {
 
 /// The longest latency of each job that has a bound, what is open at the end included; asserts that
 /// none is above its bound.
-fn worst(scenario: &Scenario, bounds: &[Bound], seed: u64) -> Vec<u64> {
+pub fn worst(scenario: &Scenario, bounds: &[Bound], seed: u64) -> Vec<u64> {
     let mut seen = Assumptions::new(scenario);
     let reports = run_watched(scenario, seed, &mut seen).expect("short runs");
     if !bounds.is_empty() && bounds.iter().all(|bound| bound.terms.is_ok()) {

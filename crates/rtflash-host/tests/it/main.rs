@@ -4,6 +4,7 @@ mod agreement;
 mod ahead;
 mod bounds;
 mod climber;
+mod deadlines;
 mod draws;
 mod fio;
 mod nvme;

@@ -131,7 +131,7 @@ impl HostDevice {
     }
 
     /// Whether the end of each command asks the scheduler again.
-    pub(super) fn asks_at_ends(&self) -> bool {
+    pub(crate) fn asks_at_ends(&self) -> bool {
         match self {
             HostDevice::Emmc(emmc) => emmc.attach.asks_at_ends(),
             HostDevice::Measured(measured) => measured.attach.asks_at_ends(),

@@ -1,0 +1,96 @@
+//! H4: mq-deadline in front of a device that does one command at a time (docs/host.md, "Bounds").
+
+use rtflash_model::Span;
+
+use super::inside::Inside;
+use super::response::{NoWindow, ResponseWork, UrgentQueue, Window};
+use super::view::{self, Loops};
+use super::{LatencyTerms, Why, added, why_of};
+use crate::run::{HostDevice, Scenario};
+use crate::scheduler::MqDeadlineSettings;
+
+/// Bounds of one pass shorten the windows of the next one.
+const PASSES: u32 = 4;
+
+/// The age from which a request of a lower class can go ahead, in nanoseconds; `None` where the
+/// scenario ends before one is as old. A kernel counts ages in ticks (`started_after` of
+/// block/mq-deadline.c, 6.12.117), so a request can be a tick younger.
+pub(super) fn aging(scenario: &Scenario, settings: MqDeadlineSettings) -> Option<u64> {
+    let age = settings.prio_aging_expire.as_ns().saturating_sub(scenario.host.tick());
+    (scenario.duration.as_ns() >= age).then_some(age)
+}
+
+/// What is found for each job. Of lower classes, it is the time for which requests pile up.
+pub(super) fn all(
+    scenario: &Scenario,
+    settings: MqDeadlineSettings,
+    loops: &[Loops],
+    work: &ResponseWork,
+) -> Vec<Result<LatencyTerms, Why>> {
+    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Work); loops.len()];
+    for _ in 0..PASSES {
+        for job in 0..loops.len() {
+            // A device that is not asked at each end idles while lower classes wait: no time is
+            // known for these.
+            if loops[job].is_real_time || scenario.device.asks_at_ends() {
+                let next = one(scenario, settings, loops, job, &found, work);
+                if next.is_ok() || found[job].is_err() {
+                    found[job] = next.map_err(|limit| why_of(scenario, limit));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What is found for a job, with what the pass before found for all.
+fn one(
+    scenario: &Scenario,
+    settings: MqDeadlineSettings,
+    loops: &[Loops],
+    job: usize,
+    found: &[Result<LatencyTerms, Why>],
+    work: &ResponseWork,
+) -> Result<LatencyTerms, NoWindow> {
+    work.charge(loops.len())?;
+    let own = &loops[job];
+    let depth = match &scenario.device {
+        HostDevice::Emmc(emmc) => emmc.depth,
+        HostDevice::Measured(measured) => measured.depth,
+        HostDevice::Nvme(nvme) if nvme.ends_within.is_some() => return Err(NoWindow::Beyond(None, nvme.inside)),
+        HostDevice::Nvme(_) | HostDevice::Clusters(_) => return Err(NoWindow::Unlimited),
+    };
+    let aging = aging(scenario, settings);
+    let mut ahead = Vec::new();
+    for (at, other) in loops.iter().enumerate() {
+        let places = u128::from(if at == job { other.pending - 1 } else { other.pending });
+        let from = if own.is_real_time && !other.is_real_time { aging } else { Some(0) };
+        if let Some(from) = from.filter(|_| places > 0) {
+            let queue = other.queue_of(found[at].as_ref().ok().map(LatencyTerms::bound), scenario.host.turnaround);
+            ahead.push(UrgentQueue { places, from: from.into(), yields: queue.yields && own.is_real_time, ..queue });
+        }
+    }
+    // If lower classes age, what is inside of them counts among what is pending.
+    let below = loops.iter().filter(|other| own.is_real_time && !other.is_real_time && aging.is_none());
+    let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
+    let window = Window {
+        inside: Inside::new(below).max(view::max_inside(scenario, depth)),
+        fixed: before,
+        earlier: 0,
+        gaps: 0,
+        between: own.number() - 1,
+    };
+    added(own, before, window.with_carried(&ahead, work)?)
+}
+
+/// What bounds of mq-deadline rest on beside all others, a clause each.
+pub(super) fn rests_on(scenario: &Scenario, settings: MqDeadlineSettings) -> Vec<String> {
+    let age = settings.prio_aging_expire;
+    let end = Span::from_ns(scenario.duration.as_ns()).unwrap_or(Span::LONGEST);
+    vec![match aging(scenario, settings) {
+        None => format!("ageing: the scenario ends at {end}, before a request waits for {age} (`prio_aging_expire`)"),
+        Some(_) => {
+            format!("ageing: each pending request of a lower class can go ahead after {age} (`prio_aging_expire`)")
+        }
+    }]
+}
