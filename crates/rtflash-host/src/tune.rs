@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::bound::bounds;
+use crate::bound::{Bound, bounds};
 use crate::run::{HostDevice, HostRunError, JobReport, Latencies, Scenario, run};
 use crate::scheduler::{Cut, K2Settings, SchedulerSettings, Split};
 
@@ -24,7 +24,7 @@ impl Millionths {
     }
 }
 
-/// What is wanted.
+/// What is wanted. A job's own deadline is wanted beside each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
     /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most
@@ -71,6 +71,10 @@ pub struct TuneRun {
     pub tails: Vec<Option<u64>>,
     /// Bytes a second of all jobs together.
     pub bytes_per_s: u128,
+    /// Bytes a second of those that are not real-time.
+    pub background_bytes_per_s: u128,
+    /// I/Os of real-time jobs that took longer than their deadline.
+    pub late: u64,
 }
 
 /// A setting and what came of it.
@@ -86,6 +90,8 @@ pub struct Measured {
     pub samples: Vec<u64>,
     /// The bound on each real-time job's latency, in nanoseconds.
     pub bounds: Vec<Option<u64>>,
+    /// Whether each of these is within the deadline of its job, where that has one.
+    pub in_time: bool,
 }
 
 /// What was found.
@@ -114,8 +120,9 @@ pub fn k2(settings: &SchedulerSettings) -> Option<&K2Settings> {
     }
 }
 
-/// The settings of schedulers of K2's kind that are tried for a scenario; what its own scheduler
-/// says of levels, places and of what is cut is kept.
+/// The settings that are tried for a scenario. Of schedulers of K2's kind, what its own scheduler
+/// says of levels, places and of what is cut is kept. Others have the parameters of the scenario's
+/// own, or their defaults.
 pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<SchedulerSettings> {
     let own = k2(&scenario.scheduler);
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
@@ -152,6 +159,11 @@ pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<
         }
     }
     all.retain(|settings| has_tags(scenario, settings));
+    let others = schedulers.iter().filter(|settings| k2(settings).is_none() && **settings != SchedulerSettings::None);
+    all.extend(others.map(|settings| match scenario.scheduler.name() == settings.name() {
+        true => scenario.scheduler,
+        false => *settings,
+    }));
     all
 }
 
@@ -234,37 +246,49 @@ fn measure(
     for seed in options.seeds() {
         let reports = run(&longer, seed)?;
         let bytes_per_s = reports.iter().map(|report| report.bytes_per_s).sum();
+        let late = reports.iter().map(|report| report.late).sum();
+        let background = reports.iter().zip(&scenario.jobs).filter(|(_, job)| !job.is_real_time());
+        let background_bytes_per_s = background.map(|(report, _)| report.bytes_per_s).sum();
         let real_time = reports.into_iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
         let own: Vec<Latencies> = real_time.map(|(report, _): (JobReport, _)| report.latencies).collect();
-        runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s });
+        runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s, background_bytes_per_s, late });
         latencies.iter_mut().zip(own).for_each(|(all, own)| all.add(own));
     }
-    let sum: u128 = runs.iter().map(|run| run.bytes_per_s).sum();
-    let limit = |bound: crate::bound::Bound| bound.terms.ok().map(|terms| terms.bound().as_ns());
+    let mean = |of: fn(&TuneRun) -> u128| runs.iter().map(of).sum::<u128>() / runs.len() as u128;
+    let (bytes_per_s, background_bytes_per_s) = (mean(|run| run.bytes_per_s), mean(|run| run.background_bytes_per_s));
+    let late = runs.iter().map(|run| run.late).sum();
+    let limit = |bound: &Bound| bound.terms.as_ref().ok().map(|terms| terms.bound().as_ns());
+    // What piles up is bounded for the scenario's own time.
+    let found = bounds(&Scenario { scheduler: settings, ..scenario.clone() });
     Ok(Measured {
         settings,
-        all: TuneRun { tails: latencies.iter().map(tail).collect(), bytes_per_s: sum / runs.len() as u128 },
+        all: TuneRun { tails: latencies.iter().map(tail).collect(), bytes_per_s, background_bytes_per_s, late },
         samples: latencies.iter().map(Latencies::count).collect(),
-        // What piles up is bounded for the scenario's own time.
-        bounds: bounds(&Scenario { scheduler: settings, ..scenario.clone() }).into_iter().map(limit).collect(),
+        bounds: found.iter().map(limit).collect(),
+        in_time: found.iter().all(|bound| bound.is_in_time(scenario) != Some(false)),
         runs,
     })
 }
 
 impl Objective {
-    /// Whether a setting with these bounds was as wanted in a run.
-    fn is_met(self, bounds: &[Option<u64>], of: &TuneRun, none: &TuneRun) -> bool {
+    /// Whether a setting was as wanted in a run: bounds decide about deadlines for that objective,
+    /// and the run for others.
+    fn is_met(self, of: &Measured, run: &TuneRun, none: &TuneRun) -> bool {
         match self {
             Objective::LatencyShare(share) => {
-                let mut pairs = of.tails.iter().zip(&none.tails);
-                pairs
-                    .all(|pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())))
+                let mut pairs = run.tails.iter().zip(&none.tails);
+                run.late == 0
+                    && pairs.all(
+                        |pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())),
+                    )
             }
             Objective::BandwidthShare(share) => {
-                of.bytes_per_s.saturating_mul(1_000_000) >= none.bytes_per_s.saturating_mul(share.0.into())
+                let wanted = none.bytes_per_s.saturating_mul(share.0.into());
+                run.late == 0 && run.bytes_per_s.saturating_mul(1_000_000) >= wanted
             }
             Objective::Deadline(limit) => {
-                bounds.iter().all(|bound| bound.is_some_and(|bound| limit.is_none_or(|limit| bound <= limit.as_ns())))
+                let is_short = |bound: u64| limit.is_none_or(|limit| bound <= limit.as_ns());
+                of.in_time && of.bounds.iter().all(|bound| bound.is_some_and(is_short))
             }
         }
     }
@@ -289,7 +313,7 @@ impl Tuning {
     /// The runs, by their positions, in which a setting is as wanted.
     fn wanted<'a>(&'a self, objective: Objective, of: &'a Measured) -> impl Iterator<Item = usize> + 'a {
         let pairs = of.runs.iter().zip(&self.none.runs).enumerate();
-        pairs.filter(move |(_, (run, none))| objective.is_met(&of.bounds, run, none)).map(|(at, _)| at)
+        pairs.filter(move |(_, (run, none))| objective.is_met(of, run, none)).map(|(at, _)| at)
     }
 
     /// In how many runs a setting is as wanted.
@@ -318,23 +342,50 @@ impl Tuning {
     }
 }
 
+/// The settings of the queue of a block device that make Linux do so, each a file below
+/// `/sys/block/<device>/queue` and what to write into it, in order; `None` where no kernel has the
+/// scheduler. The number of tags comes behind the scheduler, whose choice sets it back
+/// (`blk_mq_init_sched` of block/blk-mq-sched.c).
+pub fn queue_files(settings: &SchedulerSettings, requests: u32) -> Option<Vec<(&'static str, String)>> {
+    let (name, own): (&str, Vec<(&str, String)>) = match settings {
+        SchedulerSettings::None => ("none", Vec::new()),
+        SchedulerSettings::K2(k2) => {
+            if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
+                return None;
+            }
+            let piece = k2.split.map(|split| ("iosched/max_sectors", (split.piece() >> 10).to_string()));
+            let inside = ("iosched/max_inflight", k2.max_inflight.to_string());
+            (settings.name(), [inside].into_iter().chain(piece).collect())
+        }
+        SchedulerSettings::MqDeadline(of) => {
+            let ms = |span: Span| (span.as_ns() / 1_000_000).to_string();
+            let own = vec![
+                ("iosched/read_expire", ms(of.read_expire)),
+                ("iosched/write_expire", ms(of.write_expire)),
+                ("iosched/prio_aging_expire", ms(of.prio_aging_expire)),
+                ("iosched/writes_starved", of.writes_starved.to_string()),
+                ("iosched/fifo_batch", of.fifo_batch.to_string()),
+                ("iosched/async_depth", of.async_depth.unwrap_or(requests).to_string()),
+            ];
+            ("mq-deadline", own)
+        }
+        SchedulerSettings::Kyber(of) => {
+            let [read, write, _] = of.targets.map(|span| span.as_ns().to_string());
+            ("kyber", vec![("iosched/read_lat_nsec", read), ("iosched/write_lat_nsec", write)])
+        }
+        // The core of it alone is modelled.
+        SchedulerSettings::Bfq(_) => {
+            ("bfq", vec![("iosched/slice_idle", "0".into()), ("iosched/low_latency", "0".into())])
+        }
+        SchedulerSettings::MinimalEffort(_) | SchedulerSettings::UserCentric(_) => return None,
+    };
+    let head = [("scheduler", name.to_owned()), ("nr_requests", requests.to_string())];
+    Some(head.into_iter().chain(own).collect())
+}
+
 /// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
-/// kernel has the scheduler. The number of tags comes behind the scheduler, whose choice sets it
-/// back (`blk_mq_init_sched` of block/blk-mq-sched.c).
+/// kernel has the scheduler.
 pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
-    let k2 = k2(settings)?;
-    if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
-        return None;
-    }
-    let queue = "/sys/block/<device>/queue";
-    let name = if k2.split.is_some() { "k2-split" } else { "k2" };
-    let mut lines = vec![
-        format!("echo {name} > {queue}/scheduler"),
-        format!("echo {requests} > {queue}/nr_requests"),
-        format!("echo {} > {queue}/iosched/max_inflight", k2.max_inflight),
-    ];
-    if let Some(split) = k2.split {
-        lines.push(format!("echo {} > {queue}/iosched/max_sectors", split.piece() >> 10));
-    }
-    Some(lines)
+    let line = |(file, value): (&str, String)| format!("echo {value} > /sys/block/<device>/queue/{file}");
+    Some(queue_files(settings, requests)?.into_iter().map(line).collect())
 }

@@ -107,7 +107,7 @@ fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
 /// of none.
 fn merged(scenario: &Scenario, whole: Command) -> u64 {
     let longest = Command { size: scenario.host.max_sectors, ..whole };
-    let service = [true, false].map(|first| scenario.device.longest(&longest, first).as_ns());
+    let service = [true, false].map(|first| scenario.device.longest(&longest, first, true).as_ns());
     service[0].max(service[1])
 }
 
@@ -118,10 +118,12 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
+        let longest =
+            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
         let (mut cost, mut last) = (0_u128, 0);
         let mut commands: Vec<(u64, u64)> = Vec::new();
         for (number, command) in commands_of(scenario, position, scheduler.as_ref()).enumerate() {
-            let service = scenario.device.longest(&command, number == 0).as_ns();
+            let service = scenario.device.longest(&command, number == 0, longest.is_some()).as_ns();
             let whole = service.saturating_add(turnaround);
             cost += u128::from(whole);
             last = u128::from(service);
@@ -130,8 +132,6 @@ impl Loops {
                 _ => commands.push((whole, 1)),
             }
         }
-        let longest =
-            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
         let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
         let commands_alone = commands_of(scenario, position, scheduler.as_ref());
         let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
@@ -189,6 +189,12 @@ impl Loops {
             }
         };
         released.min(self.count).max(self.pending)
+    }
+
+    /// The longest that a command of it can be, turnaround included.
+    pub(super) fn longest(&self) -> u64 {
+        let merged = self.merging.filter(|_| self.is_merged).map_or(0, |(_, cost)| cost);
+        self.commands.iter().map(|&(cost, _)| cost).fold(merged, u64::max)
     }
 
     /// Commands of an I/O.

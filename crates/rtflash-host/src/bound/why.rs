@@ -43,7 +43,7 @@ pub enum Why {
     },
     /// The device does not say how long a command takes at most.
     Unlimited,
-    /// The device ends commands together, and a later one can join the batch and delay its end.
+    /// k2-ahead foretells ends, and a command that comes later can join a batch and delay its end.
     Batches,
     /// More commands may be handed over than the device says anything of.
     Beyond {
@@ -110,7 +110,8 @@ impl fmt::Display for Why {
                 write!(f, "others may be merged with requests of `{job}`, which go ahead of it (`merge`)")
             }
             Why::Batches => f.write_str(
-                "no bound is derived for a drive that takes commands together: a later command can delay its batch",
+                "no bound is derived for k2-ahead on a drive that takes commands together: a later command can delay the \
+                 ends that it foretells",
             ),
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Beyond { handed, inside } => {
