@@ -282,7 +282,7 @@ fn bounds_beside_runs() {
     // us.
     let answer = &bound(0, &["--format", "json"]).json_lines()[0];
     assert_eq!(answer["scheduler"], "k2-split");
-    let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
+    let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "deadline_ns": null, "in_time": null, "rule": "H1", "why": null,
         "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
     assert_eq!(answer["jobs"], serde_json::json!([job]));
     let other = &bound(3, &["--format", "json", "--scheduler", "k2,mq-deadline,kyber"]).json_lines();
@@ -374,6 +374,42 @@ fn commands_that_take_longer_than_the_drive_says_are_told_of() {
         "{}",
         late.stderr
     );
+}
+
+/// A deadline of its own decides about a job: in a run by its latencies, in `bound` and `tune` by
+/// its bound, which is 1.4 ms.
+#[test]
+fn deadlines_of_jobs_are_judged() {
+    let scenario = |deadline: &str, class: &str| {
+        format!(
+            r#"{{ "device": {{ "kind": "emmc", "depth": 1,
+                "read": {{ "first": "200us", "next": "100us", "per_kib": "10us" }},
+                "write": {{ "first": "500us", "next": "300us", "per_kib": "15us" }} }},
+            "scheduler": {{ "name": "k2-split", "max_inflight": 1, "max_sectors": "4KiB", "cut": "rest" }},
+            "jobs": [ {{ "name": "rt", "op": "read", "pattern": "random", "span": "1GiB", "size": "64KiB",
+                "class": "{class}", "level": 0, "think": "2ms"{deadline} }},
+                {{ "name": "log", "op": "write", "size": "512KiB", "class": "idle", "depth": 4 }} ],
+            "duration": "1s" }}"#
+        )
+    };
+    let asked = |deadline: &str, command: &[&str]| {
+        let text = scenario(&format!(r#", "deadline": "{deadline}""#), "rt");
+        rtflash_with_input(&[&["host"], command, &["-"]].concat(), text.as_bytes())
+    };
+    // The longest read of this run takes between 0.9 and 1.4 ms.
+    for (deadline, run, bound) in [("900us", 1, 1), ("1399us", 0, 1), ("1400us", 0, 0)] {
+        let ran = asked(deadline, &["run", "--format", "json"]);
+        let job = &ran.json_lines()[0]["jobs"][0];
+        assert_eq!((ran.status, job["late"].as_u64() > Some(0)), (run, run == 1), "{deadline}: {ran:?}");
+        let found = asked(deadline, &["bound", "--format", "json"]);
+        assert_eq!((found.status, &found.json_lines()[0]["jobs"][0]["in_time"]), (bound, &(bound == 0).into()));
+        let tuned = asked(deadline, &["tune", "--objective", "deadline", "--scheduler", "k2-split"]);
+        assert_eq!(tuned.status, bound, "{deadline}: {tuned:?}");
+        let share = asked(deadline, &["tune", "--objective", "bandwidth-share=1%", "--scheduler", "k2-split"]);
+        assert_eq!(share.status, run, "{deadline}: {share:?}");
+    }
+    let refused = rtflash_with_input(&["host", "run", "-"], scenario(r#", "deadline": "1ms""#, "be").as_bytes());
+    assert!(refused.status == 2 && refused.stderr.contains("not real-time"), "{refused:?}");
 }
 
 /// A drive that breaks its word lets a run exceed a bound: the exit status is a no.

@@ -10,6 +10,7 @@ mod commands;
 mod common;
 mod counters;
 mod deadlines;
+mod drive;
 mod embedded;
 mod examples;
 mod executor;

@@ -69,6 +69,13 @@ pub struct ReplayLine<'a> {
     pub served: u64,
     /// Their relative deadline, in nanoseconds.
     pub deadline_ns: u64,
+    /// The median of those that were handed in, in nanoseconds; null if the result lacks it, or if
+    /// fewer than ten requests are above it.
+    pub p50_ns: Option<u64>,
+    /// Their 99th percentile, in the same way.
+    pub p99_ns: Option<u64>,
+    /// Their 99.9th percentile, in the same way.
+    pub p999_ns: Option<u64>,
     /// The longest of them took so long at least, in nanoseconds; null where none was served.
     pub longest_ns: Option<u64>,
     /// How long they were handed in and served, in nanoseconds; null where each is handed in at its

@@ -2,6 +2,7 @@
 
 use rtflash_host::bound::{Bound, rests_on};
 use rtflash_host::run::Scenario;
+use rtflash_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,10 @@ pub struct JobBound<'a> {
     /// No I/O of it takes longer, from its release to the end of its last request, in nanoseconds;
     /// null where there is no bound.
     pub bound_ns: Option<u64>,
+    /// The job's `deadline`, in nanoseconds; null if the scenario states none.
+    pub deadline_ns: Option<u64>,
+    /// Whether the bound is within the deadline; null without a bound or a deadline.
+    pub in_time: Option<bool>,
     /// The rule of docs/host.md by which a bound was looked for.
     pub rule: Text<'static>,
     /// Why there is no bound; null where there is one.
@@ -52,10 +57,12 @@ impl<'a> BoundAnswer<'a> {
     /// What was found for a scenario.
     pub fn new(scenario: &'a Scenario, bounds: &[Bound]) -> BoundAnswer<'a> {
         let job = |bound: &Bound| {
-            let terms = bound.terms.as_ref().ok();
+            let (terms, own) = (bound.terms.as_ref().ok(), &scenario.jobs[bound.job]);
             JobBound {
-                name: scenario.jobs[bound.job].name.as_str().into(),
+                name: own.name.as_str().into(),
                 bound_ns: terms.map(|terms| terms.bound().as_ns()),
+                deadline_ns: own.deadline.map(Span::as_ns),
+                in_time: own.deadline.and_then(|_| bound.is_in_time(scenario)),
                 rule: bound.rule.name().into(),
                 why: bound.terms.as_ref().err().map(ToString::to_string),
                 terms: terms.map(|terms| BoundTerms {

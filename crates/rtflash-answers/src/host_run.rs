@@ -100,6 +100,11 @@ pub struct HostJob<'a> {
     /// How long before the end the first of them was released, in nanoseconds; null where there are
     /// none.
     pub oldest_open_ns: Option<u64>,
+    /// The job's `deadline`, in nanoseconds; null if the scenario states none.
+    pub deadline_ns: Option<u64>,
+    /// I/Os that took longer than the deadline, and open ones that are older; null without a
+    /// deadline.
+    pub late: Option<u64>,
 }
 
 impl<'a> HostAnswer<'a> {
@@ -130,6 +135,8 @@ impl<'a> HostAnswer<'a> {
                 iops: latencies.count() as f64 / seconds,
                 open: job.open,
                 oldest_open_ns: (job.open > 0).then_some(job.oldest.as_ns()),
+                deadline_ns: job.deadline.map(Span::as_ns),
+                late: job.deadline.map(|_| job.late),
             }
         };
         HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }
@@ -161,6 +168,11 @@ impl HostAnswer<'_> {
             vec![Cell::text(&*self.scheduler), Cell::text(&*seen.name), held, Cell::exact(seen.broken_at_ns)]
         }));
         table
+    }
+
+    /// The names of the jobs that missed their deadline.
+    pub fn late(&self) -> impl Iterator<Item = &str> {
+        self.jobs.iter().filter(|job| job.late.is_some_and(|late| late > 0)).map(|job| &*job.name)
     }
 
     /// The lengths of queues, in a sentence.

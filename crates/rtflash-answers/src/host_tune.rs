@@ -2,6 +2,7 @@
 
 use rtflash_host::run::Scenario;
 use rtflash_host::tune::{Measured, Objective, Tuning, k2, mq_deadline, sysfs};
+use rtflash_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ pub struct TuneAnswer<'a> {
     pub objective: Text<'static>,
     /// The real-time jobs, in the scenario's order.
     pub jobs: Vec<Text<'a>>,
+    /// The `deadline` of each, in nanoseconds; null if the scenario states none.
+    pub deadline_ns: Vec<Option<u64>>,
     /// The scheduler `none`, beside which shares are.
     pub none: TuneSetting,
     /// All settings that were tried.
@@ -57,10 +60,14 @@ pub struct TuneSetting {
     pub latency_share: Option<f64>,
     /// Bytes a second of all jobs together, the mean over the runs.
     pub bytes_per_s: u128,
+    /// Bytes a second of the jobs that are not real-time, in the same way.
+    pub background_bytes_per_s: u128,
     /// Bytes a second as a share of those with `none`.
     pub bandwidth_share: Option<f64>,
     /// The bound on each real-time job's latency, in nanoseconds; null where there is none.
     pub bound_ns: Vec<Option<u64>>,
+    /// I/Os of real-time jobs that took longer than their deadline, in all runs together.
+    pub late: u64,
 }
 
 impl TuneSetting {
@@ -82,8 +89,10 @@ impl TuneSetting {
             p999_ns: all.tails.clone(),
             latency_share,
             bytes_per_s: all.bytes_per_s,
+            background_bytes_per_s: all.background_bytes_per_s,
             bandwidth_share: (none.bytes_per_s > 0).then(|| all.bytes_per_s as f64 / none.bytes_per_s as f64),
             bound_ns: of.bounds.clone(),
+            late: all.late,
         }
     }
 }
@@ -91,6 +100,7 @@ impl TuneSetting {
 impl<'a> TuneAnswer<'a> {
     /// What was found for a scenario.
     pub fn new(scenario: &'a Scenario, objective: Objective, tuning: &Tuning) -> TuneAnswer<'a> {
+        let real_time = || scenario.jobs.iter().filter(|job| job.is_real_time());
         let setting = |of: &Measured| TuneSetting::new(of, objective, tuning);
         let chosen = tuning.best(objective).map(|at| &tuning.measured[at]);
         TuneAnswer {
@@ -100,7 +110,8 @@ impl<'a> TuneAnswer<'a> {
                 Objective::Deadline(_) => "deadline",
             }
             .into(),
-            jobs: scenario.jobs.iter().filter(|job| job.is_real_time()).map(|job| job.name.as_str().into()).collect(),
+            jobs: real_time().map(|job| job.name.as_str().into()).collect(),
+            deadline_ns: real_time().map(|job| job.deadline.map(Span::as_ns)).collect(),
             none: setting(&tuning.none),
             settings: tuning.measured.iter().map(setting).collect(),
             chosen: chosen.map(setting),

@@ -5,8 +5,9 @@ use schemars::{Schema, schema_for};
 
 use crate::envelope::framed;
 use crate::{
-    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer,
-    ImportAnswer, MigrateAnswer, ReplayAnswer, ServeAnswer, SizeAnswer, SoakAnswer, TuneAnswer, Unexplained,
+    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, DriveCheckAnswer, ExecAnswer, Explanation, ExportAnswer,
+    HostAnswer, ImportAnswer, MigrateAnswer, ReplayAnswer, ServeAnswer, SizeAnswer, SoakAnswer, TuneAnswer,
+    Unexplained,
 };
 
 /// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
@@ -23,6 +24,7 @@ pub fn schema(command: &str) -> Option<Schema> {
         "exec" => framed(&[schema_for!(ExecAnswer<'static>)], true),
         "experiment" => framed(&[schema_for!(Summary)], false),
         "host-bound" => framed(&[schema_for!(BoundAnswer<'static>)], false),
+        "host-check" => framed(&[schema_for!(DriveCheckAnswer)], false),
         "host-tune" => framed(&[schema_for!(TuneAnswer<'static>)], false),
         "export" => framed(&[schema_for!(ExportAnswer<'static>)], false),
         "replay" => framed(&[schema_for!(ReplayAnswer<'static>)], false),

@@ -106,6 +106,16 @@ pub struct FittedError {
     pub floor: Option<f64>,
 }
 
+impl FittedError {
+    /// The percentile, as `p99.9` or `max`.
+    pub fn name(&self) -> String {
+        match self.of_ten_thousand {
+            10_000 => "max".to_owned(),
+            of => format!("p{}", of as f64 / 100.0),
+        }
+    }
+}
+
 /// A percentile in each round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundPercentiles {

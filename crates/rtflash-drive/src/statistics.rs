@@ -103,6 +103,13 @@ pub fn same_distribution(one: &[u64], other: &[u64]) -> f64 {
     (1..=100).map(term).sum::<f64>().clamp(0.0, 1.0)
 }
 
+/// Numbers from `least` to `most`, both above zero, each the same multiple of the one before, in
+/// `steps` steps, from 1.
+pub fn geometric(least: f64, most: f64, steps: u32) -> Vec<f64> {
+    let place = |step: u32| least * libm::pow(most / least, f64::from(step) / f64::from(steps));
+    (0..=steps).map(place).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

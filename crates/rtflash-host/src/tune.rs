@@ -2,12 +2,11 @@
 //! mq-deadline: what they cost and gain on a workload, for the objectives of Park and Lee (2021),
 //! Section 5, and for deadlines.
 
-use std::fmt;
 
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::bound::bounds;
+use crate::bound::{Bound, bounds};
 use crate::run::{HostDevice, HostRunError, JobReport, Latencies, Scenario, run};
 use crate::scheduler::{Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split};
 
@@ -27,7 +26,7 @@ impl Millionths {
     }
 }
 
-/// What is wanted.
+/// What is wanted. A job's own deadline is wanted beside each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
     /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most
@@ -74,6 +73,10 @@ pub struct TuneRun {
     pub tails: Vec<Option<u64>>,
     /// Bytes a second of all jobs together.
     pub bytes_per_s: u128,
+    /// Bytes a second of those that are not real-time.
+    pub background_bytes_per_s: u128,
+    /// I/Os of real-time jobs that took longer than their deadline.
+    pub late: u64,
 }
 
 /// A setting and what came of it.
@@ -89,6 +92,8 @@ pub struct Measured {
     pub samples: Vec<u64>,
     /// The bound on each real-time job's latency, in nanoseconds.
     pub bounds: Vec<Option<u64>>,
+    /// Whether each of these is within the deadline of its job, where that has one.
+    pub in_time: bool,
 }
 
 /// What was found.
@@ -128,12 +133,15 @@ pub fn mq_deadline(settings: &SchedulerSettings) -> Option<&MqDeadlineSettings> 
 }
 
 /// The settings that are tried for a scenario. Parameters of its own scheduler are kept but those
-/// that are tried.
+/// that are tried. A scheduler without such parameters is tried as the scenario or its defaults
+/// have it.
 pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<SchedulerSettings> {
     let all = schedulers.iter().flat_map(|base| match base {
         SchedulerSettings::K2(base) => queue_bounds(scenario, base),
         SchedulerSettings::MqDeadline(base) => batches(scenario, base),
-        _ => Vec::new(),
+        SchedulerSettings::None => Vec::new(),
+        base if scenario.scheduler.name() == base.name() => vec![scenario.scheduler],
+        base => vec![*base],
     });
     all.collect()
 }
@@ -263,37 +271,49 @@ fn measure(
     for seed in options.seeds() {
         let reports = run(&longer, seed)?;
         let bytes_per_s = reports.iter().map(|report| report.bytes_per_s).sum();
+        let late = reports.iter().map(|report| report.late).sum();
+        let background = reports.iter().zip(&scenario.jobs).filter(|(_, job)| !job.is_real_time());
+        let background_bytes_per_s = background.map(|(report, _)| report.bytes_per_s).sum();
         let real_time = reports.into_iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
         let own: Vec<Latencies> = real_time.map(|(report, _): (JobReport, _)| report.latencies).collect();
-        runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s });
+        runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s, background_bytes_per_s, late });
         latencies.iter_mut().zip(own).for_each(|(all, own)| all.add(own));
     }
-    let sum: u128 = runs.iter().map(|run| run.bytes_per_s).sum();
-    let limit = |bound: crate::bound::Bound| bound.terms.ok().map(|terms| terms.bound().as_ns());
+    let mean = |of: fn(&TuneRun) -> u128| runs.iter().map(of).sum::<u128>() / runs.len() as u128;
+    let (bytes_per_s, background_bytes_per_s) = (mean(|run| run.bytes_per_s), mean(|run| run.background_bytes_per_s));
+    let late = runs.iter().map(|run| run.late).sum();
+    let limit = |bound: &Bound| bound.terms.as_ref().ok().map(|terms| terms.bound().as_ns());
+    // What piles up is bounded for the scenario's own time.
+    let found = bounds(&Scenario { scheduler: settings, ..scenario.clone() });
     Ok(Measured {
         settings,
-        all: TuneRun { tails: latencies.iter().map(tail).collect(), bytes_per_s: sum / runs.len() as u128 },
+        all: TuneRun { tails: latencies.iter().map(tail).collect(), bytes_per_s, background_bytes_per_s, late },
         samples: latencies.iter().map(Latencies::count).collect(),
-        // What piles up is bounded for the scenario's own time.
-        bounds: bounds(&Scenario { scheduler: settings, ..scenario.clone() }).into_iter().map(limit).collect(),
+        bounds: found.iter().map(limit).collect(),
+        in_time: found.iter().all(|bound| bound.is_in_time(scenario) != Some(false)),
         runs,
     })
 }
 
 impl Objective {
-    /// Whether a setting with these bounds was as wanted in a run.
-    fn is_met(self, bounds: &[Option<u64>], of: &TuneRun, none: &TuneRun) -> bool {
+    /// Whether a setting was as wanted in a run: bounds decide about deadlines for that objective,
+    /// and the run for others.
+    fn is_met(self, of: &Measured, run: &TuneRun, none: &TuneRun) -> bool {
         match self {
             Objective::LatencyShare(share) => {
-                let mut pairs = of.tails.iter().zip(&none.tails);
-                pairs
-                    .all(|pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())))
+                let mut pairs = run.tails.iter().zip(&none.tails);
+                run.late == 0
+                    && pairs.all(
+                        |pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())),
+                    )
             }
             Objective::BandwidthShare(share) => {
-                of.bytes_per_s.saturating_mul(1_000_000) >= none.bytes_per_s.saturating_mul(share.0.into())
+                let wanted = none.bytes_per_s.saturating_mul(share.0.into());
+                run.late == 0 && run.bytes_per_s.saturating_mul(1_000_000) >= wanted
             }
             Objective::Deadline(limit) => {
-                bounds.iter().all(|bound| bound.is_some_and(|bound| limit.is_none_or(|limit| bound <= limit.as_ns())))
+                let is_short = |bound: u64| limit.is_none_or(|limit| bound <= limit.as_ns());
+                of.in_time && of.bounds.iter().all(|bound| bound.is_some_and(is_short))
             }
         }
     }
@@ -318,7 +338,7 @@ impl Tuning {
     /// The runs, by their positions, in which a setting is as wanted.
     fn wanted<'a>(&'a self, objective: Objective, of: &'a Measured) -> impl Iterator<Item = usize> + 'a {
         let pairs = of.runs.iter().zip(&self.none.runs).enumerate();
-        pairs.filter(move |(_, (run, none))| objective.is_met(&of.bounds, run, none)).map(|(at, _)| at)
+        pairs.filter(move |(_, (run, none))| objective.is_met(of, run, none)).map(|(at, _)| at)
     }
 
     /// In how many runs a setting is as wanted.
@@ -347,30 +367,50 @@ impl Tuning {
     }
 }
 
-/// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
-/// kernel has the scheduler. The number of tags comes behind the scheduler, whose choice sets it
-/// back (`blk_mq_init_sched` of block/blk-mq-sched.c).
-pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
-    const QUEUE: &str = "/sys/block/<device>/queue";
-    let set = |parameter: &str, value: &dyn fmt::Display| format!("echo {value} > {QUEUE}/{parameter}");
-    let begin = [set("scheduler", &settings.name()), set("nr_requests", &requests)];
-    let parameters = match settings {
-        SchedulerSettings::K2(K2Settings {
-            max_inflight_ahead: None,
-            max_inflight_rest: None,
-            max_inflight,
-            split,
-            ..
-        }) => {
-            let piece = split.map(|split| set("iosched/max_sectors", &(split.piece() >> 10)));
-            std::iter::once(set("iosched/max_inflight", max_inflight)).chain(piece).collect()
+/// The settings of the queue of a block device that make Linux do so, each a file below
+/// `/sys/block/<device>/queue` and what to write into it, in order; `None` where no kernel has the
+/// scheduler. The number of tags comes behind the scheduler, whose choice sets it back
+/// (`blk_mq_init_sched` of block/blk-mq-sched.c).
+pub fn queue_files(settings: &SchedulerSettings, requests: u32) -> Option<Vec<(&'static str, String)>> {
+    let (name, own): (&str, Vec<(&str, String)>) = match settings {
+        SchedulerSettings::None => ("none", Vec::new()),
+        SchedulerSettings::K2(k2) => {
+            if k2.max_inflight_ahead.is_some() || k2.max_inflight_rest.is_some() {
+                return None;
+            }
+            let piece = k2.split.map(|split| ("iosched/max_sectors", (split.piece() >> 10).to_string()));
+            let inside = ("iosched/max_inflight", k2.max_inflight.to_string());
+            (settings.name(), [inside].into_iter().chain(piece).collect())
         }
-        SchedulerSettings::MqDeadline(of) => vec![
-            set("iosched/async_depth", &of.async_depth.unwrap_or(requests)),
-            set("iosched/fifo_batch", &of.fifo_batch),
-            set("iosched/prio_aging_expire", &(of.prio_aging_expire.as_ns() / 1_000_000)),
-        ],
-        _ => return None,
+        SchedulerSettings::MqDeadline(of) => {
+            let ms = |span: Span| (span.as_ns() / 1_000_000).to_string();
+            let own = vec![
+                ("iosched/read_expire", ms(of.read_expire)),
+                ("iosched/write_expire", ms(of.write_expire)),
+                ("iosched/prio_aging_expire", ms(of.prio_aging_expire)),
+                ("iosched/writes_starved", of.writes_starved.to_string()),
+                ("iosched/fifo_batch", of.fifo_batch.to_string()),
+                ("iosched/async_depth", of.async_depth.unwrap_or(requests).to_string()),
+            ];
+            ("mq-deadline", own)
+        }
+        SchedulerSettings::Kyber(of) => {
+            let [read, write, _] = of.targets.map(|span| span.as_ns().to_string());
+            ("kyber", vec![("iosched/read_lat_nsec", read), ("iosched/write_lat_nsec", write)])
+        }
+        // The core of it alone is modelled.
+        SchedulerSettings::Bfq(_) => {
+            ("bfq", vec![("iosched/slice_idle", "0".into()), ("iosched/low_latency", "0".into())])
+        }
+        SchedulerSettings::MinimalEffort(_) | SchedulerSettings::UserCentric(_) => return None,
     };
-    Some(begin.into_iter().chain(parameters).collect())
+    let head = [("scheduler", name.to_owned()), ("nr_requests", requests.to_string())];
+    Some(head.into_iter().chain(own).collect())
+}
+
+/// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no
+/// kernel has the scheduler.
+pub fn sysfs(settings: &SchedulerSettings, requests: u32) -> Option<Vec<String>> {
+    let line = |(file, value): (&str, String)| format!("echo {value} > /sys/block/<device>/queue/{file}");
+    Some(queue_files(settings, requests)?.into_iter().map(line).collect())
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use rtflash_model::Span;
 
+use super::FormatArg;
+
 /// Options of `host fit`.
 #[derive(Debug, Args)]
 pub struct HostFitArgs {
@@ -13,6 +15,10 @@ pub struct HostFitArgs {
     /// Write the device into this file: `host run`, `bound` and `tune` read it
     #[arg(long, value_name = "DEVICE.json")]
     pub out: PathBuf,
+    /// Write a report as well: one HTML page with pictures, errors and claims, which needs no
+    /// network and no other file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Measurements of a drive.
@@ -40,6 +46,8 @@ pub struct HostCheckArgs {
     /// Print a script for bpftrace that watches the drive by the same limits
     #[arg(long)]
     pub script: bool,
+    #[command(flatten)]
+    pub format: FormatArg,
 }
 
 /// Options of `host protocol`.
@@ -58,9 +66,53 @@ pub struct HostProtocolArgs {
     /// round, in place of 200
     #[arg(long)]
     pub tail: bool,
-    /// A scenario whose real-time jobs are measured, too
+    /// A scenario whose jobs are measured, too: each real-time one alone, and all of them together
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
+}
+
+/// Options of `host datasheet`.
+#[derive(Debug, Args)]
+pub struct HostDatasheetArgs {
+    /// Bytes that can be written in the drive's life (TBW), such as `150TB`
+    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    pub tbw: Option<u64>,
+    /// Bytes that the host writes a day, such as `20GB`
+    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    pub per_day: Option<u64>,
+    /// The most bytes that it reads a second, such as `250MB`
+    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    pub read: Option<u64>,
+    /// The most bytes that it writes a second
+    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    pub write: Option<u64>,
+    /// The most reads a second
+    #[arg(long, value_name = "N")]
+    pub read_iops: Option<u64>,
+    /// The most writes a second
+    #[arg(long, value_name = "N")]
+    pub write_iops: Option<u64>,
+    /// The I/O whose least time is printed
+    #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = decimal_bytes)]
+    pub io: u64,
+}
+
+/// Bytes as data sheets state them: kB, MB, GB and TB are powers of ten; KiB, MiB and GiB are not.
+fn decimal_bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
+    let units = [
+        ("B", 1_u64),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ];
+    let unit = units.into_iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
+    let bytes = unit.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "expected whole bytes with their unit, such as `150TB`".into())
 }
 
 fn device(text: &str) -> Result<(u32, u32), String> {

@@ -53,6 +53,10 @@ pub enum ExportCommand {
         /// Pages of the target for each request [default: its task's data, or 64 requests]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         pages: Option<u64>,
+        /// The class of all requests for Linux's schedulers (`prioclass`) [default: that of the
+        /// process]
+        #[arg(long, value_enum)]
+        class: Option<FioClassArg>,
     },
     /// FEMU: the device as an option of QEMU
     #[command(after_help = "Example:\n  rtflash export femu tasksets/case-study.json")]
@@ -103,6 +107,28 @@ pub enum ExportCommand {
         #[command(flatten)]
         format: FormatArg,
     },
+}
+
+/// Classes of requests, as Linux numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FioClassArg {
+    /// Real-time: needs CAP_SYS_ADMIN or CAP_SYS_NICE
+    Rt,
+    /// Best effort
+    Be,
+    /// Idle
+    Idle,
+}
+
+impl FioClassArg {
+    /// The number of the class for Linux.
+    pub fn number(self) -> u8 {
+        match self {
+            FioClassArg::Rt => 1,
+            FioClassArg::Be => 2,
+            FioClassArg::Idle => 3,
+        }
+    }
 }
 
 /// A task set.

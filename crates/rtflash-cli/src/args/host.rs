@@ -9,7 +9,7 @@ use rtflash_host::tune::{Millionths, Objective};
 use rtflash_model::Span;
 
 use super::FormatArg;
-use super::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs};
+use super::drive::{HostCheckArgs, HostDatasheetArgs, HostFitArgs, HostProtocolArgs};
 
 /// What to do with a host.
 #[derive(Debug, Args)]
@@ -50,6 +50,10 @@ pub enum HostCommand {
         after_help = "Example:\n  trace-cmd report > trace.txt\n  rtflash host fit --trace trace.txt --out drive.json"
     )]
     Fit(HostFitArgs),
+    /// Print what a data sheet says of a drive that was not measured: lifetime, least times, no
+    /// bound
+    #[command(after_help = "Example:\n  rtflash host datasheet --tbw 150TB --per-day 20GB --read 250MB --io 512KiB")]
+    Datasheet(HostDatasheetArgs),
     /// Check whether a drive still does what it did when it was fitted
     #[command(after_help = "Example:\n  trace-cmd report > new.txt\n  rtflash host check drive.json --trace new.txt")]
     Check(HostCheckArgs),
@@ -66,8 +70,9 @@ pub struct HostTuneArgs {
     /// bound (of at most so long), then the most bandwidth
     #[arg(long, value_name = "WHAT", value_parser = objective)]
     pub objective: Objective,
-    /// Schedulers that are tried
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = schedulers(&["k2", "k2-split", "k2-ahead", "mq-deadline"]))]
+    /// Schedulers that are tried [default: k2,k2-split; for a fitted drive also
+    /// mq-deadline,kyber,bfq]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&["k2", "k2-split", "k2-ahead", "mq-deadline", "kyber", "bfq"]))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter
     #[arg(long, default_value_t = 1)]
@@ -76,8 +81,24 @@ pub struct HostTuneArgs {
     /// numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub figures: Option<PathBuf>,
+    /// Write files that install the chosen setting into this folder, each with its undo: scripts, a
+    /// rule for udev, and a drop-in of systemd for each job
+    #[arg(long, value_name = "DIR", requires = "block")]
+    pub install: Option<PathBuf>,
+    /// The block device that the files are for, such as `mmcblk0`
+    #[arg(long, value_name = "NAME", requires = "install", value_parser = block_device)]
+    pub block: Option<String>,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+/// The name of a block device, as a folder of `/sys/block`.
+fn block_device(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.!".contains(c);
+    match text.starts_with('.') || text.is_empty() || !text.chars().all(is_plain) {
+        true => Err("expected a name in /sys/block, such as `mmcblk0`".into()),
+        false => Ok(text.into()),
+    }
 }
 
 /// Schedulers, each with what it does in a line.

@@ -32,7 +32,9 @@ pub use admit::{AdmitArgs, MigrateArgs};
 pub use execution::{ExecArgs, PhasesArg, SoakArgs, SoakWorld};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
-pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, MqsimGcArg, NvmeKindArg, ReplayArgs};
+pub use export::{
+    ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, FioClassArg, MqsimGcArg, NvmeKindArg, ReplayArgs,
+};
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 #[cfg(feature = "exchange")]
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};

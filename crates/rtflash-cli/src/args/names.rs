@@ -18,12 +18,12 @@ pub enum ShapeArg {
 
 /// The commands that have a manual page of their own, with blanks between them.
 pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve soak gen experiment merge host host-order host-run \
-    host-bound host-tune host-protocol host-fit host-check export export-mqsim export-fio export-femu export-nvme export-firmware import \
+    host-bound host-tune host-protocol host-fit host-check host-datasheet export export-mqsim export-fio export-femu export-nvme export-firmware import \
     import-mcap import-mqsim import-fio import-blkparse import-msr profile schema completions man";
 
 /// Names of schemas, with blanks between them.
 pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
-    host-bound host-run host-tune export replay import";
+    host-bound host-check host-run host-tune export replay import";
 
 /// A policy of a run, each choice with what it does in a line.
 pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {

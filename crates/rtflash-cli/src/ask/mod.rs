@@ -295,9 +295,11 @@ pub fn host(
         HostCommand::Run(args) => commands::host::answer(args, &input),
         HostCommand::Bound(args) => commands::host_bound::answer(args, &input),
         HostCommand::Tune(args) => commands::host_tune::answer(args, &input),
-        HostCommand::Order { .. } | HostCommand::Protocol(_) | HostCommand::Fit(_) | HostCommand::Check(_) => {
-            Err(other(words).into())
-        }
+        HostCommand::Order { .. }
+        | HostCommand::Protocol(_)
+        | HostCommand::Fit(_)
+        | HostCommand::Datasheet(_)
+        | HostCommand::Check(_) => Err(other(words).into()),
     };
     answered.map(plain).map_err(plainly)
 }

@@ -20,7 +20,8 @@ use super::certified::certified;
 use super::found::{FoundAllocation, any_runs, find};
 use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
-    ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
+    ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, FioClassArg, Format, MqsimGcArg, NvmeKindArg,
+    ReplayArgs,
 };
 use crate::render::rendered;
 use crate::source;
@@ -55,7 +56,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
             let exported = mqsim::export(&file.set, &found, &options).map_err(refused)?;
             write("mqsim", &exported, &streams, replay)
         }
-        ExportCommand::Fio { set, replay, target, pages } => {
+        ExportCommand::Fio { set, replay, target, pages, class } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             if target.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':')
                 || ["", "-"].contains(&target.as_str())
@@ -63,7 +64,8 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
                 return Err(CommandFailure("--target: fio takes no blank and no colon in the name of a file".into()));
             }
             let duration = policies::duration(&replay.duration)?;
-            let options = FioOptions { target: target.clone(), duration, pages: *pages, seed: replay.seed };
+            let class = class.map(FioClassArg::number);
+            let options = FioOptions { target: target.clone(), duration, pages: *pages, seed: replay.seed, class };
             let streams = request_streams(&file.set, duration).map_err(refused)?;
             let exported = fio::export(&file.set, &options).map_err(refused)?;
             write("fio", &exported, &streams, replay)

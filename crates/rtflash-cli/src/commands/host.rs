@@ -10,6 +10,7 @@ use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, Qu
 use rtflash_model::Diagnostics;
 
 use super::host_bound;
+use super::host_datasheet;
 use super::host_drive;
 use super::host_figures::{self, Ran};
 use super::host_input::{Input, NamedText};
@@ -32,6 +33,7 @@ pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
         HostCommand::Tune(args) => host_tune::run(args),
         HostCommand::Protocol(args) => host_drive::protocol(args),
         HostCommand::Fit(args) => host_drive::fit(args),
+        HostCommand::Datasheet(args) => host_datasheet::run(args),
         HostCommand::Check(args) => host_drive::check(args),
     }
 }
@@ -61,7 +63,7 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         let span = scenario.duration.since(scenario.warmup);
         let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions, span };
         let answer = ran.answer();
-        status = status.max(status_of(&ran.assumptions));
+        status = status.max(status_of(&ran.assumptions, answer.late().next().is_some()));
         for broken in ran.assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
             warnings += &output::warning(&complaint(broken));
         }
@@ -101,9 +103,9 @@ fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
     trace.with_file_name(name)
 }
 
-/// A bound that a run exceeds is a no.
-fn status_of(assumptions: &[BoundAssumption]) -> Status {
-    Status::of(Some(assumptions.iter().all(|seen| seen.name != "bounds" || seen.broken.is_none())))
+/// A bound that a run exceeds is a no, and so is a missed deadline.
+fn status_of(assumptions: &[BoundAssumption], is_late: bool) -> Status {
+    Status::of(Some(!is_late && assumptions.iter().all(|seen| seen.name != "bounds" || seen.broken.is_none())))
 }
 
 /// That a device was seen not to do what it says.
@@ -179,9 +181,10 @@ mod tests {
         let seen = |name, broken| BoundAssumption { name, observed: true, broken };
         assert!(Assumptions::NAMES.contains(&"bounds"));
         for name in Assumptions::NAMES {
-            assert_eq!(status_of(&[seen(name, None)]), Status::Yes, "{name}");
+            assert_eq!(status_of(&[seen(name, None)], false), Status::Yes, "{name}");
+            assert_eq!(status_of(&[seen(name, None)], true), Status::No, "{name}");
             let expected = if name == "bounds" { Status::No } else { Status::Yes };
-            assert_eq!(status_of(&[seen("tags", None), seen(name, Some(Instant::START))]), expected, "{name}");
+            assert_eq!(status_of(&[seen("tags", None), seen(name, Some(Instant::START))], false), expected, "{name}");
         }
     }
 }

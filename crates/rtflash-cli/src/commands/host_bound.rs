@@ -2,6 +2,7 @@
 
 use rtflash_answers::BoundAnswer;
 use rtflash_host::bound::{Bound, bounds};
+use rtflash_host::run::Scenario;
 
 use super::host_input::Input;
 use crate::CommandFailure;
@@ -27,7 +28,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
         let scenario = input.scenario(scheduler)?;
         let measured = input.measured(&scenario)?.map(|fitted| fitted.claims());
         let bounds = bounds(&scenario);
-        status = bounds.iter().map(verdict).fold(status, Status::max);
+        status = bounds.iter().map(|bound| verdict(bound, &scenario)).fold(status, Status::max);
         let answer = BoundAnswer { measured, ..BoundAnswer::new(&scenario, &bounds) };
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
@@ -37,10 +38,10 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
     Ok(SetAnswer { text: answers, status, ..SetAnswer::default() })
 }
 
-/// Whether a job has a bound, as far as that is decided.
-fn verdict(bound: &Bound) -> Status {
+/// Whether a job has a bound within its deadline, as far as that is decided.
+fn verdict(bound: &Bound, scenario: &Scenario) -> Status {
     Status::of(match &bound.terms {
-        Ok(_) => Some(true),
+        Ok(_) => bound.is_in_time(scenario),
         Err(why) if why.is_open() => None,
         Err(_) => Some(false),
     })

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use rtflash_answers::{DriveCheckAnswer, DriveLimit};
 use rtflash_drive::claims::{Fitted, FittedSource};
 use rtflash_drive::fit;
 use rtflash_drive::monitor::{Watched, script};
@@ -11,17 +12,16 @@ use rtflash_drive::protocol::Protocol;
 use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
 use rtflash_drive::read::fio_log::job_of;
 use rtflash_drive::{DriveSample, Measurement, MeasurementRefused, add_log, add_trace};
-use rtflash_host::run::Job;
 
 use super::host_input::{Input, NamedText};
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::HostInputArgs;
 use crate::args::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs, MeasurementArgs};
 use crate::progress::Bar;
-use crate::render::host_fit;
+use crate::render::{host_fit, rendered};
 use crate::source::InputSource;
 use crate::status::Status;
-use crate::{CommandFailure, whole};
+use crate::{CommandFailure, report, whole};
 
 /// Prints the protocol.
 pub fn protocol(args: &HostProtocolArgs) -> Result<Status, CommandFailure> {
@@ -31,7 +31,7 @@ pub fn protocol(args: &HostProtocolArgs) -> Result<Status, CommandFailure> {
 fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
     let input = args.scenario.as_ref().map(|file| Input::read(&HostInputArgs { file: file.clone(), device: None }));
     let scenario = input.transpose()?.map(|input| input.scenario(None)).transpose()?;
-    let jobs = scenario.iter().flat_map(|scenario| scenario.jobs.iter().filter(|job| Job::is_real_time(job)));
+    let jobs = scenario.iter().flat_map(|scenario| &scenario.jobs);
     let filename = args.filename.display().to_string();
     let protocol =
         Protocol { filename: &filename, size: args.size, guess: args.guess, tail: args.tail, jobs: jobs.collect() };
@@ -50,12 +50,16 @@ pub fn fit(args: &HostFitArgs) -> Result<Status, CommandFailure> {
 }
 
 fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
+    let report = report::place(args.report.as_deref())?;
     let (measurement, sources) = read(&args.input)?;
     let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::CannotTell);
     let fit = fit::fit(&measurement).map_err(refused)?;
     let fitted = Fitted::new(&measurement, &fit, sources);
     whole::write(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())
         .map_err(|error| CommandFailure::io(&format!("cannot write {}", args.out.display()), &error))?;
+    if let Some(path) = &report {
+        report::write(path, &report::fit(&measurement, &fit, &fitted))?;
+    }
     Ok(SetAnswer { text: host_fit::fit(&fit, &fitted), ..SetAnswer::default() })
 }
 
@@ -84,9 +88,25 @@ fn checked(args: &HostCheckArgs) -> Result<SetAnswer, Unanswered> {
     for done in measurement.commands() {
         watched.iter_mut().for_each(|of| of.see(done));
     }
+    let limits: Vec<DriveLimit> = watched.iter().map(limit).collect();
     let seen = watched.iter().any(|of| of.commands > 0);
-    let status = Status::of(seen.then(|| watched.iter().all(Watched::holds)));
-    Ok(SetAnswer { text: host_fit::check(&watched), status, ..SetAnswer::default() })
+    let answer = DriveCheckAnswer { holds: seen.then(|| watched.iter().all(Watched::holds)), limits };
+    let text = rendered(args.format.format, &answer, || host_fit::check(&answer));
+    Ok(SetAnswer { text, status: Status::of(answer.holds), ..SetAnswer::default() })
+}
+
+fn limit(of: &Watched) -> DriveLimit {
+    DriveLimit {
+        op: of.rule.op.clone(),
+        size: of.rule.size,
+        commands: of.commands,
+        above_ns: of.rule.above_ns,
+        above: of.worst as u64,
+        most: of.rule.most as u64,
+        longest_ns: (of.commands > 0).then_some(of.longest),
+        limit_ns: of.rule.limit_ns,
+        holds: (of.commands > 0).then(|| of.holds()),
+    }
 }
 
 /// A reader that shows how much was read.

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use rtflash_answers::TuneAnswer;
-use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
+use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
-use rtflash_host::tune::{Measured, TuneOptions, Tuning, k2, tune};
+use rtflash_host::tune::{Measured, TuneOptions, TuneRun, Tuning, k2, tune};
 
 use super::host_input::Input;
+use super::host_install;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::HostTuneArgs;
 use crate::render::host_tune::text;
@@ -27,13 +28,20 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
     }
-    input.measured(&scenario)?;
-    let schedulers: Vec<SchedulerSettings> =
-        args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
+    let is_fitted = input.measured(&scenario)?.is_some();
+    let named: Vec<&str> = match args.scheduler.as_slice() {
+        [] if is_fitted => vec!["k2", "k2-split", "mq-deadline", "kyber", "bfq"],
+        [] => vec!["k2", "k2-split"],
+        named => named.iter().map(String::as_str).collect(),
+    };
+    let schedulers: Vec<SchedulerSettings> = named.into_iter().filter_map(SchedulerSettings::named).collect();
     let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed))
         .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
+    }
+    if let (Some(folder), Some(block), Some(best)) = (&args.install, &args.block, tuning.best(args.objective)) {
+        host_install::write(folder, block, &scenario, &tuning.measured[best].settings)?;
     }
     let answer = TuneAnswer::new(&scenario, args.objective, &tuning);
     let text = rendered(args.format.format, &answer, || text(&answer));
@@ -43,49 +51,103 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
     Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
-/// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler
-/// and size of pieces.
+/// Figures of the settings: the best ones side by side, and percentile and bandwidth over the queue
+/// bound.
 fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
     output::folder(folder)?;
-    let tail = |of: &Measured| {
-        let worst = of.all.tails.iter().copied().max().flatten();
-        worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)
+    let save = |name: &str, content: &str| output::save(&folder.join(name), content.as_bytes());
+    save("tradeoff.csv", &csv(tuning))?;
+    let best = front(tuning);
+    let bars = |y_label: &str, series: Vec<BarSeries>, logarithmic| Bars {
+        y_label: y_label.into(),
+        groups: best.iter().map(|of| label(of)).collect(),
+        series,
+        logarithmic,
     };
+    let series =
+        |name: &str, of: &dyn Fn(&Measured) -> f64| BarSeries::new(name, best.iter().map(|one| of(one)).collect());
+    let bound = |of: &Measured| {
+        let worst = of.bounds.iter().copied().reduce(|one, other| Some(one?.max(other?))).flatten();
+        worst.map_or(f64::NAN, |bound| bound as f64 / 1e6)
+    };
+    let latencies = vec![series("p99.9", &tail), series("bound", &bound)];
+    save("settings-latency.svg", &bars("Worst real-time job (ms)", latencies, true).svg())?;
+    let background = vec![series("background", &|of| of.all.background_bytes_per_s as f64 / 1e6)];
+    save("settings-background.svg", &bars("Jobs that are not real-time (MB/s)", background, false).svg())?;
     let bandwidth = |of: &Measured| of.all.bytes_per_s as f64 / 1e6;
+    let mut ticks: Vec<u32> = tuning.measured.iter().filter_map(|of| Some(k2(&of.settings)?.max_inflight)).collect();
+    ticks.sort_unstable();
+    ticks.dedup();
+    // One queue bound is no curve: the bars show it.
+    if ticks.len() < 2 {
+        return Ok(());
+    }
     let figures = [
-        ("tradeoff-latency", "p99.9 of the worst real-time job (ms)", curves(tuning, &tail)),
-        ("tradeoff-bandwidth", "All jobs together (MB/s)", curves(tuning, &bandwidth)),
+        ("tradeoff-latency.svg", "p99.9 of the worst real-time job (ms)", curves(tuning, &tail)),
+        ("tradeoff-bandwidth.svg", "All jobs together (MB/s)", curves(tuning, &bandwidth)),
     ];
     for (name, y_label, curves) in figures {
-        let mut ticks: Vec<u32> =
-            tuning.measured.iter().filter_map(|of| Some(k2(&of.settings)?.max_inflight)).collect();
-        ticks.sort_unstable();
-        ticks.dedup();
         let figure = Figure {
             x_label: "Commands inside (max_inflight)".into(),
             y_label: y_label.into(),
             y_axis: YAxis::FromZero,
-            x_ticks: Some(ticks.into_iter().map(f64::from).collect()),
+            x_ticks: Some(ticks.iter().map(|&tick| f64::from(tick)).collect()),
             curves,
             ..Figure::default()
         };
-        for (ending, content) in [("svg", figure.svg()), ("csv", csv(tuning))] {
-            let path = folder.join(format!("{}.{ending}", if ending == "csv" { "tradeoff" } else { name }));
-            output::save(&path, content.as_bytes())?;
-        }
+        save(name, &figure.svg())?;
     }
     Ok(())
 }
 
+/// The worst 99.9th percentile of a real-time job, in ms.
+fn tail(of: &Measured) -> f64 {
+    let worst = of.all.tails.iter().copied().max().flatten();
+    worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)
+}
+
+/// How a figure calls a setting.
+fn label(of: &Measured) -> String {
+    let name = of.settings.name();
+    k2(&of.settings).map_or_else(
+        || name.to_owned(),
+        |k2| {
+            let piece = k2.split.map_or_else(String::new, |split| format!(" {} KiB", split.piece() >> 10));
+            format!("{name} {}{piece}", k2.max_inflight)
+        },
+    )
+}
+
+/// Settings that bars are drawn of: more could not be distinguished.
+const BARS: usize = 10;
+
+/// `none`, and the settings than which no other has both a shorter worst percentile and more
+/// background bandwidth, the shortest percentile first.
+fn front(tuning: &Tuning) -> Vec<&Measured> {
+    let key = |of: &Measured| {
+        let worst = of.all.tails.iter().map(|tail| tail.unwrap_or(u64::MAX)).max().unwrap_or(u64::MAX);
+        (worst, u128::MAX - of.all.background_bytes_per_s)
+    };
+    let mut all: Vec<&Measured> = tuning.measured.iter().collect();
+    all.sort_by_key(|of| key(of));
+    let mut least = u128::MAX;
+    all.retain(|of| {
+        let is_more = key(of).1 < least;
+        least = least.min(key(of).1);
+        is_more
+    });
+    all.truncate(BARS - 1);
+    std::iter::once(&tuning.none).chain(all).collect()
+}
+
+/// A curve for each scheduler and size of pieces; those that are one line are one curve.
 fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
-    let mut all = f64::NAN;
     for of in &tuning.measured {
         let Some(k2) = k2(&of.settings) else { continue };
         let name = of.settings.name();
         let label = k2.split.map_or_else(|| name.to_owned(), |split| format!("{name}, {} KiB", split.piece() >> 10));
         let point = MeasuredPoint { x: k2.max_inflight.into(), y: value(of), low: f64::NAN, high: f64::NAN };
-        all = all.max(point.x);
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve { label, points: vec![point] }),
@@ -95,19 +157,40 @@ fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
     let xs: Vec<f64> = curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|point| point.x).collect());
     let level = xs.into_iter().map(|x| MeasuredPoint { x, y: none, low: f64::NAN, high: f64::NAN });
     curves.insert(0, Curve { label: "none".into(), points: level.collect() });
-    curves
+    joined(curves)
+}
+
+/// Curves of which none is another one: each has the labels of the first and the last of those that
+/// it stands for.
+fn joined(curves: Vec<Curve>) -> Vec<Curve> {
+    let line =
+        |curve: &Curve| curve.points.iter().map(|point| [point.x, point.y].map(f64::to_bits)).collect::<Vec<_>>();
+    let mut alone: Vec<(Curve, String)> = Vec::new();
+    for curve in curves {
+        match alone.iter_mut().find(|(of, _)| line(of) == line(&curve)) {
+            Some((_, last)) => *last = curve.label,
+            None => alone.push((curve, String::new())),
+        }
+    }
+    let name = |(curve, last): (Curve, String)| {
+        let label = if last.is_empty() { curve.label } else { format!("{} to {last}", curve.label) };
+        Curve { label, ..curve }
+    };
+    alone.into_iter().map(name).collect()
 }
 
 /// All settings, a line each.
 fn csv(tuning: &Tuning) -> String {
-    let mut text = String::from("scheduler,max_inflight,max_sectors_kib,worst_p999_ns,bytes_per_s\n");
+    let mut text =
+        String::from("scheduler,max_inflight,max_sectors_kib,worst_p999_ns,bytes_per_s,background_bytes_per_s\n");
     for of in std::iter::once(&tuning.none).chain(&tuning.measured) {
         let (inside, piece) = k2(&of.settings).map_or((String::new(), String::new()), |k2| {
             let piece = k2.split.map_or_else(String::new, |split| (split.piece() >> 10).to_string());
             (k2.max_inflight.to_string(), piece)
         });
         let tail = of.all.tails.iter().copied().max().flatten().map_or_else(String::new, |tail| tail.to_string());
-        text += &format!("{},{inside},{piece},{tail},{}\n", of.settings.name(), of.all.bytes_per_s);
+        let TuneRun { bytes_per_s, background_bytes_per_s, .. } = of.all;
+        text += &format!("{},{inside},{piece},{tail},{bytes_per_s},{background_bytes_per_s}\n", of.settings.name());
     }
     text
 }

@@ -24,9 +24,11 @@ mod found;
 pub mod generate;
 pub mod host;
 pub mod host_bound;
+mod host_datasheet;
 mod host_drive;
 mod host_figures;
 pub mod host_input;
+pub mod host_install;
 pub mod host_tune;
 #[cfg(feature = "exchange")]
 pub mod import;

@@ -87,6 +87,7 @@ fn judged<'a>(
         ));
     }
     let deadline = request.deadline().as_ns();
+    let [p50_ns, p99_ns, p999_ns] = stream.carried();
     let lagged = stream.lagged(exported.requests, exported.period_ns);
     let in_time = stream.longest.map_or(Some(exported.requests == 0), |longest| longest.meets(deadline));
     Ok(ReplayLine {
@@ -96,6 +97,9 @@ fn judged<'a>(
         handed_in: stream.requests,
         served: stream.served_bytes / exported.pages.saturating_mul(page_bytes).max(1),
         deadline_ns: deadline,
+        p50_ns,
+        p99_ns,
+        p999_ns,
         longest_ns: stream.longest.map(|longest| longest.at_least),
         lasted_ns: stream.lasted_ms.map(|lasted| lasted.saturating_mul(1_000_000)),
         lagged,
@@ -112,6 +116,7 @@ fn text_of(answer: &ReplayAnswer<'_>) -> String {
         }
         None => "cannot tell: the results are too coarse",
     };
+    let time = |ns: Option<u64>| ns.map_or("-".into(), format_ns);
     let row = |line: &ReplayLine<'_>| {
         let mark = match line.in_time {
             Some(true) => String::new(),
@@ -126,11 +131,14 @@ fn text_of(answer: &ReplayAnswer<'_>) -> String {
             line.operation.to_string(),
             line.requests.to_string(),
             line.served.to_string(),
-            line.longest_ns.map_or("-".into(), format_ns),
+            time(line.p50_ns),
+            time(line.p99_ns),
+            time(line.p999_ns),
+            time(line.longest_ns),
             format_ns(line.deadline_ns),
             mark,
         ]
     };
-    let headings = ["task", "", ">requests", ">served", ">longest", ">deadline", ""];
+    let headings = ["task", "", ">requests", ">served", ">p50", ">p99", ">p99.9", ">longest", ">deadline", ""];
     format!("{verdict} ({})\n\n{}", answer.from, table(&headings, answer.streams.iter().map(row)))
 }

@@ -20,7 +20,14 @@ pub fn text(answer: &HostAnswer<'_>) -> String {
         let at = format_ns(seen.broken_at_ns?);
         Some(format!("not as bounds suppose: {} (docs/host.md), first at {at}\n", seen.name))
     });
-    let findings = open.chain(broken).collect::<String>();
+    let late = answer.jobs.iter().filter_map(|job| {
+        let (name, deadline, late) = (plain(&job.name), format_ns(job.deadline_ns?), job.late?);
+        Some(match late {
+            0 => format!("{name}: every I/O kept its deadline of {deadline}\n"),
+            _ => format!("{name}: I/Os later than its deadline of {deadline}: {}\n", separated(late.into())),
+        })
+    });
+    let findings = late.chain(open).chain(broken).collect::<String>();
     format!("{}\n{}{}\n{findings}", answer.scheduler, answer_table(&answer.table()), answer.lengths())
 }
 
@@ -34,10 +41,13 @@ pub fn csv(answer: &HostAnswer<'_>) -> String {
         for time in job.times() {
             let _ = write!(text, ",{}", time.map_or_else(String::new, |time| time.to_string()));
         }
-        let _ = writeln!(text, ",{},{},{}", job.sum_ns, job.bytes_per_s, job.iops);
+        let _ = write!(text, ",{},{},{}", job.sum_ns, job.bytes_per_s, job.iops);
+        let or_none = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+        let _ = writeln!(text, ",{},{}", or_none(job.deadline_ns), or_none(job.late));
     }
     text
 }
 
 /// The heading of [`csv`].
-pub const CSV: &str = "scheduler,job,completed,mean_ns,p50_ns,p99_ns,p999_ns,p9999_ns,max_ns,sum_ns,bytes_per_s,iops\n";
+pub const CSV: &str =
+    "scheduler,job,completed,mean_ns,p50_ns,p99_ns,p999_ns,p9999_ns,max_ns,sum_ns,bytes_per_s,iops,deadline_ns,late\n";

@@ -1,9 +1,10 @@
 //! The answers of `host fit` and `host check` for a person.
 
+use rtflash_answers::DriveCheckAnswer;
 use rtflash_drive::bytes;
 use rtflash_drive::claims::Fitted;
 use rtflash_drive::fit::Fit;
-use rtflash_drive::monitor::{WINDOW, Watched};
+use rtflash_drive::monitor::WINDOW;
 use rtflash_drive::three_digits;
 
 use super::table::table;
@@ -23,15 +24,10 @@ pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     text += "\nfactor off on held-out rounds (geometric mean over percentiles; 1 is exact), the chosen kind first:\n";
     text += &table(&["kind", ">factor"], errors);
     let held_out = fitted.held_out.iter().map(|of| {
-        let name = if of.of_ten_thousand == 10_000 {
-            "max".to_owned()
-        } else {
-            format!("p{}", of.of_ten_thousand as f64 / 100.0)
-        };
         let floor = of.floor.map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}"));
         vec![
             of.op.clone(),
-            name,
+            of.name(),
             three_digits(of.measured_ns),
             three_digits(of.predicted_ns),
             format!("{:.2}", of.factor),
@@ -51,21 +47,21 @@ pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
 }
 
 /// Whether a drive kept its limits.
-pub fn check(watched: &[Watched]) -> String {
-    let rows = watched.iter().map(|of| {
-        let verdict = match (of.commands, of.holds()) {
-            (0, _) => "not seen",
-            (_, true) => "kept",
-            (_, false) => "broken",
+pub fn check(answer: &DriveCheckAnswer) -> String {
+    let rows = answer.limits.iter().map(|of| {
+        let verdict = match of.holds {
+            None => "not seen",
+            Some(true) => "kept",
+            Some(false) => "broken",
         };
         vec![
-            of.rule.op.clone(),
-            bytes(of.rule.size),
+            of.op.clone(),
+            bytes(of.size),
             of.commands.to_string(),
-            format!("{} of {}", of.worst, of.rule.most),
-            three_digits(of.rule.above_ns),
-            three_digits(of.longest),
-            three_digits(of.rule.limit_ns),
+            format!("{} of {}", of.above, of.most),
+            three_digits(of.above_ns),
+            of.longest_ns.map_or_else(|| "-".to_owned(), three_digits),
+            three_digits(of.limit_ns),
             verdict.to_owned(),
         ]
     });

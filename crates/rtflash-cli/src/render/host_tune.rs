@@ -9,15 +9,28 @@ use super::table::table;
 /// The answer for a person.
 pub fn text(answer: &TuneAnswer<'_>) -> String {
     let runs = format!("{} {}", answer.runs, if answer.runs == 1 { "run" } else { "runs" });
-    let headings =
-        ["", "scheduler", ">inside", ">pieces", ">p99.9", ">of none's", ">MB/s", ">of none's", ">bound", ">as wanted"];
+    let headings = [
+        "",
+        "scheduler",
+        ">inside",
+        ">pieces",
+        ">p99.9",
+        ">of none's",
+        ">MB/s",
+        ">of none's",
+        ">background",
+        ">bound",
+        ">as wanted",
+    ];
     let same = |one: &TuneSetting, other: &TuneSetting| {
         let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors, of.fifo_batch);
         key(one) == key(other)
     };
     let is_chosen = |of: &TuneSetting| answer.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
     let rows = std::iter::once(&answer.none).chain(&answer.settings).map(|of| row(of, answer.runs, is_chosen(of)));
-    let jobs: Vec<String> = answer.jobs.iter().map(|name| plain(name)).collect();
+    let deadline = |deadline: Option<u64>| deadline.map_or_else(String::new, |ns| format!(" ({})", format_ns(ns)));
+    let named = answer.jobs.iter().zip(&answer.deadline_ns);
+    let jobs: Vec<String> = named.map(|(name, &ns)| format!("{}{}", plain(name), deadline(ns))).collect();
     let mut text = format!("{}; real-time: {}\n{}", answer.objective, jobs.join(", "), table(&headings, rows));
     text += &format!("each setting: {runs} of {}\n", format_ns(answer.run_ns));
     text += &doubts(answer);
@@ -92,6 +105,7 @@ fn row(of: &TuneSetting, runs: u32, is_chosen: bool) -> Vec<String> {
         percent(of.latency_share),
         quantity(of.bytes_per_s as f64 / 1e6),
         percent(of.bandwidth_share),
+        quantity(of.background_bytes_per_s as f64 / 1e6),
         times(&of.bound_ns, bound),
         format!("{} of {runs}", of.wanted_in),
     ]

@@ -11,7 +11,10 @@ pub fn host(answers: &[HostAnswer<'_>], seed: u64, pictures: Vec<Picture>) -> Ht
     let origin = Origin::of_call(Some(seed));
     let schedulers: Vec<&str> = answers.iter().map(|answer| &*answer.scheduler).collect();
     let broken = answers.iter().flat_map(|answer| &answer.assumptions).any(|seen| seen.holds == Some(false));
+    let late: Vec<String> =
+        answers.iter().flat_map(|answer| answer.late().map(|job| format!("{job} by {}", answer.scheduler))).collect();
     let verdict = match broken {
+        _ if !late.is_empty() => (Tone::Bad, format!("deadlines are missed: {}", late.join(", "))),
         false => (Tone::Good, format!("done: {}", schedulers.join(", "))),
         true => (Tone::Open, format!("done: {}; not all that bounds suppose held", schedulers.join(", "))),
     };

@@ -3,6 +3,7 @@
 pub mod command;
 mod exec;
 mod experiment;
+mod fit;
 mod host;
 mod size;
 
@@ -17,6 +18,7 @@ use crate::{CommandFailure, output};
 
 pub use exec::{chart_end, exec};
 pub use experiment::experiment;
+pub use fit::fit;
 pub use host::host;
 pub use size::size;
 

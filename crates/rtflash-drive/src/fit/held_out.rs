@@ -69,6 +69,30 @@ impl FitCandidate {
     }
 }
 
+/// How many times as far off as the best kind the chosen one can be at a percentile.
+const TOLERANCE: f64 = 1.05;
+
+/// The position of the simplest kind that is good enough at every percentile: off by at most a
+/// twentieth more than the best kind there, or by no more than noise. If no kind is, the kind of
+/// the least score. A mean over percentiles alone hides a tail that is off by much.
+pub(super) fn choice(candidates: &[FitCandidate], floor: &FitCandidate) -> usize {
+    let factor = |of: &FitCandidate, error: &PercentileError| {
+        let same =
+            of.errors.iter().find(|other| (other.op, other.of_ten_thousand) == (error.op, error.of_ten_thousand));
+        same.map(PercentileError::factor)
+    };
+    let is_enough = |error: &PercentileError| {
+        let best = candidates.iter().filter_map(|of| factor(of, error)).fold(f64::MAX, f64::min);
+        error.factor() <= f64::max(best * TOLERANCE, factor(floor, error).unwrap_or(1.0))
+    };
+    let enough = candidates.iter().position(|of| of.errors.iter().all(is_enough));
+    enough.unwrap_or_else(|| {
+        let least =
+            (0..candidates.len()).min_by(|&one, &other| candidates[one].score().total_cmp(&candidates[other].score()));
+        least.expect("a kind: invariant of `devices`")
+    })
+}
+
 /// The workload of a round behind so many commands of others: each after the ends that it followed.
 fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
     let round = &round[..round.len().min(MAX_REPLAYED)];
@@ -85,7 +109,8 @@ fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
     round.iter().enumerate().map(command).collect()
 }
 
-fn residences(of: &Measurement) -> [Vec<u64>; 2] {
+/// Residences as they were measured, of reads and of writes, in ns, sorted.
+pub(super) fn residences(of: &Measurement) -> [Vec<u64>; 2] {
     let rounds = of.rounds.iter().flat_map(|round| &round[..round.len().min(MAX_REPLAYED)]);
     sorted(rounds.map(|done| (done.op, done.residence())))
 }
@@ -112,4 +137,33 @@ pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Meas
 /// The errors of odd rounds as a prediction of even ones, without any model.
 pub(super) fn floor(odd: &Measurement, even: &Measurement) -> FitCandidate {
     FitCandidate::new("odd rounds", residences(even), residences(odd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kind of these factors at the median and the 99th percentile.
+    fn off(kind: &'static str, factors: [u64; 2]) -> FitCandidate {
+        let error = |(of_ten_thousand, thousandths)| {
+            let (op, measured) = (Op::Read, 1_000_000);
+            PercentileError { op, of_ten_thousand, measured, predicted: measured * thousandths / 1_000 }
+        };
+        let errors = [5_000, 9_900].into_iter().zip(factors).map(error).collect();
+        FitCandidate { kind, errors, predicted: [Vec::new(), Vec::new()] }
+    }
+
+    #[test]
+    fn a_tail_that_is_off_is_not_hidden_by_the_mean() {
+        let chosen = |simple: [u64; 2], other: [u64; 2], floor: [u64; 2]| {
+            choice(&[off("simple", simple), off("other", other)], &off("odd rounds", floor))
+        };
+        // The mean of the simple kind is no worse than noise, its tail is four times too long.
+        assert_eq!(chosen([1_000, 4_000], [1_400, 1_400], [5_000, 1_100]), 1);
+        assert_eq!(chosen([1_050, 1_000], [1_000, 1_000], [1_000, 1_000]), 0);
+        assert_eq!(chosen([1_060, 1_000], [1_000, 1_000], [1_000, 1_000]), 1);
+        assert_eq!(chosen([1_060, 1_000], [1_000, 1_000], [1_060, 1_000]), 0);
+        // None is enough at both: the lower mean.
+        assert_eq!(chosen([1_000, 1_200], [1_400, 1_000], [1_000, 1_000]), 0);
+    }
 }

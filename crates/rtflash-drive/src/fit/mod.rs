@@ -30,6 +30,8 @@ pub struct Fit {
     pub episodes: [Vec<Episode>; 2],
     /// All kinds that were tried, with their errors, the chosen one first.
     pub candidates: Vec<FitCandidate>,
+    /// Residences in the held-out rounds as measured, of reads and of writes, in ns, sorted.
+    pub held_out: [Vec<u64>; 2],
     /// Errors between odd and even rounds, without any model: the floor of noise.
     pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
@@ -57,10 +59,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     let floor = held_out::floor(&halves[0], &halves[1]);
     let mut candidates: Vec<FitCandidate> =
         kinds.iter().map(|(name, device)| held_out::candidate(name, device, &halves[1])).collect();
-    // The simplest kind that errs no more than the best one by a tenth, or than noise does.
-    let best = candidates.iter().map(FitCandidate::score).fold(f64::MAX, f64::min);
-    let enough = floor.score().max(best * 1.1);
-    let chosen = candidates.iter().position(|of| of.score() <= enough).expect("the best one: invariant of `best`");
+    let chosen = held_out::choice(&candidates, &floor);
     candidates.swap(0, chosen);
     let chosen = candidates[0].kind;
     let whole = devices(of)?;
@@ -70,6 +69,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     let episodes = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
     Ok(Fit {
         device,
+        held_out: held_out::residences(&halves[1]),
         episodes,
         candidates,
         floor,

@@ -21,7 +21,7 @@
 //! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)), data_pages: None };
 //! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
 //! let second = Instant::from_ns(1_000_000_000).ok_or("too long")?;
-//! let options = FioOptions { target: "/dev/nullb0".into(), duration: second, pages: None, seed: 1 };
+//! let options = FioOptions { target: "/dev/nullb0".into(), duration: second, pages: None, seed: 1, class: None };
 //! let replay = export(&set, &options)?;
 //! assert_eq!(replay.files[0].name, "replay.fio");
 //! assert_eq!(replay.files[1].text.lines().filter(|line| line.contains(" write ")).count(), 34);

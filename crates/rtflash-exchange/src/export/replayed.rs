@@ -22,12 +22,24 @@ pub struct ReplayedStream {
     pub writes: bool,
     /// The longest; `None` where nothing was served.
     pub longest: Option<StreamMaximum>,
+    /// The median, the 99th and the 99.9th percentile, in ns; `None` where the result lacks them.
+    pub percentiles: [Option<u64>; 3],
     /// How long its requests were handed in and served, in ms; `None` if each is handed in at its
     /// time, whatever became of those in front of it.
     pub lasted_ms: Option<u64>,
 }
 
+/// Requests that the median, the 99th and the 99.9th percentile need: ten of them are above it.
+const ENOUGH: [u64; 3] = [20, 1_000, 10_000];
+
 impl ReplayedStream {
+    /// The percentiles that enough requests carry.
+    pub fn carried(&self) -> [Option<u64>; 3] {
+        let mut carried = self.percentiles;
+        carried.iter_mut().zip(ENOUGH).for_each(|(of, enough)| *of = of.filter(|_| self.requests >= enough));
+        carried
+    }
+
     /// Whether it lagged behind its releases: `requests` of them, a period (in ns) apart, took over
     /// 1 % longer than their periods together. A request of a replay waits for the one in front of
     /// it, so a drive that is too slow is asked for less, and each request by itself looks short.

@@ -9,7 +9,13 @@ const SET: &str = r#"{ "device": "dgist-2021", "tasks": [
     { "name": "c", "write": { "pages": 5, "period": "40ms" }, "data_pages": 20 } ] }"#;
 
 fn options(pages: Option<u64>) -> FioOptions {
-    FioOptions { target: "/dev/none".into(), duration: Instant::from_ns(100_000_000).unwrap(), pages, seed: 3 }
+    FioOptions {
+        target: "/dev/none".into(),
+        duration: Instant::from_ns(100_000_000).unwrap(),
+        pages,
+        seed: 3,
+        class: None,
+    }
 }
 
 #[test]
@@ -17,6 +23,9 @@ fn each_request_has_an_iolog_in_microseconds_and_bytes_and_a_part_of_its_own() {
     let set = read_task_set(SET).unwrap().set;
     let exported = export(&set, &options(None)).unwrap();
     let names: Vec<&str> = exported.files.iter().map(|file| file.name.as_str()).collect();
+    assert!(!exported.files[0].text.contains("prioclass"));
+    let classed = export(&read_task_set(SET).unwrap().set, &FioOptions { class: Some(1), ..options(None) });
+    assert!(classed.unwrap().files[0].text.contains("\nlat_percentiles=1\npercentile_list=50:99:99.9\nprioclass=1\n"));
     assert_eq!(names, ["replay.fio", "0-a_b__-read.iolog", "1-a_b__-write.iolog", "2-c-write.iolog"]);
     let page = 8_192;
     // 64 requests of each, or what a task keeps.
@@ -85,6 +94,16 @@ fn results_are_read() {
     assert_eq!(read[0].lasted_ms, Some(70));
     let lagged = |period_us: u64| read[0].lagged(7, period_us * 1_000);
     assert_eq!([10_000, 9_761, 9_759, 5_000, 1_000].map(lagged), [false, false, true, true, true]);
+    // A percentile needs ten requests above it.
+    let carried = |ios: u64| {
+        let job = job("a", (ios, 900), (0, 0), 0);
+        let percentiles = r#""percentile": { "50.000000": 400, "99.000000": 800, "99.900000": 890 }, "max""#;
+        read_results(&text(&[job.replacen(r#""max""#, percentiles, 1)])).unwrap()[0].carried()
+    };
+    assert_eq!([19, 176, 999].map(carried), [[None; 3], [Some(400), None, None], [Some(400), None, None]]);
+    assert_eq!(carried(9_999), [Some(400), Some(800), None]);
+    assert_eq!(carried(10_000), [Some(400), Some(800), Some(890)]);
+    assert_eq!(read[0].carried(), [None; 3]);
     assert!(read_results(&text(&[job("a", (7, 900), (0, 0), 5)])).is_err_and(|why| why.contains("error 5")));
     for wrong in ["", "{", "[]", "{}", "fio: cannot open"] {
         assert!(read_results(wrong).is_err(), "{wrong}");

@@ -80,7 +80,7 @@ fn one(
         gaps: 0,
         between: own.number() - 1,
     };
-    added(own, before, window.with_carried(&ahead, work)?)
+    added(before, own.last, window.with_carried(&ahead, work)?)
 }
 
 /// What bounds of mq-deadline rest on beside all others, a clause each.

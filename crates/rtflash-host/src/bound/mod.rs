@@ -138,6 +138,15 @@ pub struct Bound {
     pub terms: Result<LatencyTerms, Why>,
 }
 
+impl Bound {
+    /// Whether the bound is within the deadline of its job in `scenario`, if the job has one;
+    /// `None` without a bound.
+    pub fn is_in_time(&self, scenario: &Scenario) -> Option<bool> {
+        let bound = self.terms.as_ref().ok()?.bound();
+        Some(scenario.jobs[self.job].deadline.is_none_or(|deadline| bound <= deadline))
+    }
+}
+
 /// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases,
 /// the places and the jitter are.
 pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
@@ -151,7 +160,12 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
-    if matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
+    let is_unproved = match scenario.scheduler {
+        SchedulerSettings::K2(k2) => k2.max_inflight_ahead.is_some(),
+        SchedulerSettings::MqDeadline(_) => true,
+        _ => false,
+    };
+    if is_unproved && matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
         return none(&Why::Batches);
     }
     if let Some(why) = unattached(scenario) {
@@ -260,6 +274,9 @@ struct Ahead<'a> {
     equal_commands: u128,
     /// What the latter cost.
     equal: u128,
+    /// If the device takes commands together: the most that those behind the last one of the I/O
+    /// add to its batch beside the longest.
+    batch: Option<Span>,
 }
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
@@ -301,7 +318,8 @@ fn one(
     if let Some(merged) = loops.iter().position(|other| rank(&other).is_eq() && other.is_merged) {
         return Err(NoWindow::Merged(merged));
     }
-    let mut ahead = Ahead { own, higher: Vec::new(), own_commands: own.number(), equal_commands: 0, equal: 0 };
+    let mut ahead =
+        Ahead { own, higher: Vec::new(), own_commands: own.number(), equal_commands: 0, equal: 0, batch: None };
     for (at, (other, found)) in loops.iter().zip(found).enumerate() {
         match rank(&other) {
             Ordering::Less => {
@@ -322,6 +340,7 @@ fn one(
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
+            ahead.batch = (measured.together > 1).then(|| measured.behind(max.all));
             added_up(scenario, max, loops, &ahead, work)
         }
         HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),
@@ -339,6 +358,12 @@ fn added_up(
 ) -> Result<LatencyTerms, NoWindow> {
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
+    // The batch of the last command is as long as any command that can be in it.
+    let longest = loops.iter().map(Loops::longest).max().unwrap_or(0);
+    let last = match ahead.batch {
+        None => own.last,
+        Some(behind) => own.last.max(u128::from(longest)) + u128::from(behind.as_ns()),
+    };
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
     let between = ahead.equal_commands + ahead.own_commands - 1;
     // From the release on: each job that is not below has at most what is pending then, and what
@@ -355,8 +380,12 @@ fn added_up(
         let several = u64::from(max.all).min(equals.count());
         for done in (0..=several.min(MAX_APART)).chain((several > MAX_APART).then_some(several)) {
             let left = max.without(done.min(MAX_APART + 1));
-            let (earlier, gaps) =
-                (equals.max_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
+            let earlier = equals.max_of(done);
+            // A batch ends a first I/O no later than what was inside before it.
+            let gaps = match ahead.batch {
+                None => u128::from(done) * u128::from(scenario.host.turnaround.as_ns()),
+                Some(_) => earlier,
+            };
             let window = Window { inside: others.max(left), fixed: equal + before, earlier, gaps, between };
             let window = window.fresh(higher, work)?;
             if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
@@ -370,19 +399,20 @@ fn added_up(
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
         (Err(why), Err(_)) => Err(why),
     };
-    added(own, before, smaller?)
+    added(before, last, smaller?)
 }
 
-/// The terms of a window; `before`: what an I/O costs before its last command starts.
-fn added(own: &Loops, before: u128, window: Window) -> Result<LatencyTerms, NoWindow> {
+/// The terms of a window; `before`: what an I/O costs before its last command starts; `last`: what
+/// the batch of that one takes.
+fn added(before: u128, last: u128, window: Window) -> Result<LatencyTerms, NoWindow> {
     let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload(1_000));
     let terms = LatencyTerms {
         inside: span(window.inside)?,
         ahead: span(window.total() - window.inside - before)?,
-        own: span(before + own.last)?,
+        own: span(before + last)?,
     };
     // What is longer than time is counted is no bound.
-    span(window.total() + own.last).map(|_| terms)
+    span(window.total() + last).map(|_| terms)
 }
 
 /// Own requests that can be inside when the higher ones begin to wait: the bound tries each number

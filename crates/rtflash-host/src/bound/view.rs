@@ -110,7 +110,7 @@ fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
 /// of none.
 fn merged(scenario: &Scenario, whole: Command) -> u64 {
     let longest = Command { size: scenario.host.max_sectors, ..whole };
-    let service = [true, false].map(|first| scenario.device.longest(&longest, first).as_ns());
+    let service = [true, false].map(|first| scenario.device.longest(&longest, first, true).as_ns());
     service[0].max(service[1])
 }
 
@@ -123,15 +123,15 @@ struct Services {
 }
 
 impl Services {
-    /// `number`: of commands.
-    fn new(scenario: &Scenario, commands: impl Iterator<Item = Command>, number: u64) -> Services {
+    /// `number`: of commands; `merged`: whether others can be merged into them.
+    fn new(scenario: &Scenario, commands: impl Iterator<Item = Command>, number: u64, merged: bool) -> Services {
         // Any command of an I/O can be the first, and any the last, if requests go by position.
         let by_position = matches!(scenario.scheduler, SchedulerSettings::MqDeadline(_)) && number > 1;
         let turnaround = scenario.host.turnaround.as_ns();
         let mut all = Services { cost: 0, last: 0, commands: Vec::new() };
         let (mut least, mut dearer) = (u128::MAX, None);
         for (at, command) in commands.enumerate() {
-            let service = |first| scenario.device.longest(&command, first).as_ns();
+            let service = |first| scenario.device.longest(&command, first, merged).as_ns();
             let (own, next) = (service(at == 0), service(false));
             let first = if by_position { service(true) } else { own };
             let each = if by_position { next } else { own };
@@ -160,9 +160,10 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
-        let services = Services::new(scenario, commands_of(scenario, position, scheduler.as_ref()), tags);
         let whole = scenario.whole(position, job.from);
         let longest = whole.filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
+        let commands = commands_of(scenario, position, scheduler.as_ref());
+        let services = Services::new(scenario, commands, tags, longest.is_some());
         let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
         let commands_alone = commands_of(scenario, position, scheduler.as_ref());
         let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
@@ -221,6 +222,12 @@ impl Loops {
             }
         };
         released.min(self.count).max(self.pending)
+    }
+
+    /// The longest that a command of it can be, turnaround included.
+    pub(super) fn longest(&self) -> u64 {
+        let merged = self.merging.filter(|_| self.is_merged).map_or(0, |(_, cost)| cost);
+        self.commands.iter().map(|&(cost, _)| cost).fold(merged, u64::max)
     }
 
     /// Commands of an I/O.

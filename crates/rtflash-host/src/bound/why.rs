@@ -50,7 +50,8 @@ pub enum Why {
     },
     /// The device does not say how long a command takes at most.
     Unlimited,
-    /// The device ends commands together, and a later one can join the batch and delay its end.
+    /// A command that comes later can join a batch and delay its end: k2-ahead foretells ends, and the
+    /// proof of H4 has no batches.
     Batches,
     /// The device does not state how it is attached, and more commands than its depth can be out of
     /// the scheduler.
@@ -133,7 +134,8 @@ impl fmt::Display for Why {
                 write!(f, "others may be merged with requests of `{job}`, which go ahead of it (`merge`)")
             }
             Why::Batches => f.write_str(
-                "no bound is derived for a drive that takes commands together: a later command can delay its batch",
+                "no bound is derived for k2-ahead and mq-deadline on a drive that takes commands together: a later command \
+                 can delay the end of its batch",
             ),
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Attach { handed, depth } => {

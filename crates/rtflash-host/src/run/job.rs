@@ -75,12 +75,20 @@ pub struct Job {
     /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from
     /// 0, not before the phase and the time that k I/Os take at this rate.
     pub pace: Option<u64>,
+    /// From the release of each I/O to its end at most, if the job is real-time; `None` for no
+    /// limit.
+    pub deadline: Option<Span>,
 }
 
 impl Job {
     /// Whether it is real-time.
     pub fn is_real_time(&self) -> bool {
         self.class == Class::RealTime
+    }
+
+    /// Whether an I/O that took this long is later than its deadline, if it has one.
+    pub(super) fn is_late(&self, latency: Span) -> bool {
+        self.deadline.is_some_and(|deadline| latency > deadline)
     }
 
     /// Whether its requests are asynchronous for Linux, as the kernel issues them: it writes back.

@@ -108,6 +108,10 @@ pub struct JobReport {
     pub open: u64,
     /// How long before the end the first of them was released; zero where there are none.
     pub oldest: Span,
+    /// The job's deadline.
+    pub deadline: Option<Span>,
+    /// I/Os that took longer than the deadline: of those in `latencies`, and of the open ones.
+    pub late: u64,
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
         is_async: false,
         until: None,
         pace: None,
+        deadline: None,
         releases: if rng.within(0, 7) == 0 {
             JobReleases::WriteBack(WriteBack { rate: rng.within(1, 8) << 30, flush: ns(rng.within(300, 3_000)) })
         } else if rng.within(0, 2) == 0 {
@@ -62,7 +63,8 @@ fn scheduler(rng: &mut Stream) -> SchedulerSettings {
     ])
 }
 
-fn scenario(seed: u64) -> Scenario {
+/// A random scenario on an eMMC.
+pub fn scenario(seed: u64) -> Scenario {
     let mut rng = Stream::numbered(seed, b"h-bounds", 0);
     let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),
@@ -136,7 +138,7 @@ fn broken_by(scenario: &Scenario, scheduler: Box<dyn Scheduler>, by: &Scenario) 
 
 /// The longest latency of each job that has a bound over phases: at random at first, then changed
 /// one by one.
-fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Vec<u64> {
+pub fn searched(scenario: &Scenario, bounds: &[Bound], seed: u64, rounds: u64) -> Vec<u64> {
     let mut rng = Stream::numbered(seed, b"h-phases", 0);
     let mut scenario = scenario.clone();
     let mut best = worst(&scenario, bounds, seed);
@@ -304,6 +306,7 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
         count: None,
         until: None,
         pace: None,
+        deadline: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod ahead;
+mod batches;
 mod bounds;
 mod climber;
 mod deadlines;

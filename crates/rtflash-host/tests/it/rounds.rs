@@ -349,6 +349,7 @@ fn job(rng: &mut Stream, class: Class, number: usize) -> Job {
         is_async: false,
         until: None,
         pace: None,
+        deadline: None,
         releases: match rng.within(0, 2) {
             0 if class == Class::RealTime => {
                 JobReleases::Every { period: ns(rng.within(2_500, 40_000)), jitter: ns(jitter) }

@@ -24,6 +24,9 @@ pub struct FioOptions {
     pub pages: Option<u64>,
     /// Where the randomness of places starts.
     pub seed: u64,
+    /// The class of all requests for Linux's schedulers (`IOPRIO_CLASS_RT` is 1, `_BE` 2, `_IDLE`
+    /// 3); `None` for that of the process.
+    pub class: Option<u8>,
 }
 
 /// Requests that a task's part of the target has room for where nothing says how much it keeps.
@@ -46,9 +49,13 @@ pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExport
     let mut job = format!(
         "; Replays a task set on a drive. What is on {} is lost.\n\
          ; fio replay.fio --output-format=json --output=result.json\n\
-         [global]\nioengine=psync\ndirect=1\nthread\nfilename={}\n",
+         [global]\nioengine=psync\ndirect=1\nthread\nfilename={}\n\
+         clat_percentiles=0\nlat_percentiles=1\npercentile_list=50:99:99.9\n",
         options.target, options.target
     );
+    if let Some(class) = options.class {
+        let _ = writeln!(job, "prioclass={class}");
+    }
     let mut files = Vec::new();
     let mut begin = 0_u64;
     for (position, stream) in streams.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! What fio says with `--output-format=json`.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::export::replayed::{ReplayedStream, StreamMaximum};
@@ -30,6 +32,9 @@ struct FioDirection {
 #[derive(Deserialize)]
 struct FioLatency {
     max: u64,
+    /// By percentile, such as `99.900000`, in ns.
+    #[serde(default)]
+    percentile: BTreeMap<String, u64>,
 }
 
 /// Reads the results of fio: its jobs, in the order of the job file.
@@ -51,7 +56,9 @@ pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
         let writes = job.write.total_ios > 0;
         let of = if writes { &job.write } else { &job.read };
         let longest = StreamMaximum { at_least: of.lat_ns.max, below: of.lat_ns.max.saturating_add(1) };
+        let percentile = |name: &str| of.lat_ns.percentile.get(name).copied();
         Ok(ReplayedStream {
+            percentiles: ["50.000000", "99.000000", "99.900000"].map(percentile),
             requests: of.total_ios,
             served_bytes: of.io_bytes,
             writes,

@@ -38,6 +38,7 @@ fn flow(node: Node<'_, '_>) -> Result<ReplayedStream, String> {
     let ns = |us: u64| us.checked_mul(1_000).ok_or("a delay of more than 2^64 ns");
     let longest = StreamMaximum { at_least: ns(longest)?, below: ns(longest.saturating_add(1))? };
     Ok(ReplayedStream {
+        percentiles: [None; 3],
         name: text("Name")?.to_owned(),
         requests: reads.saturating_add(writes),
         served_bytes,

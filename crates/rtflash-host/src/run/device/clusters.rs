@@ -220,6 +220,7 @@ impl CertifiedClusters {
             count: None,
             until: None,
             pace: None,
+            deadline: None,
         };
         let sources = self.sources.iter().map(|&source| &self.plan.sources()[source]);
         sources.map(job).collect()

@@ -127,14 +127,34 @@ impl MeasuredDrive {
         self.idle.map_or(Span::ZERO, |idle| idle.extra)
     }
 
-    /// The most that a command takes, of what was measured; `first`: of its I/O.
+    /// The most that a command takes, of what was measured, and no less than it adds to a batch;
+    /// `first`: of its I/O.
     pub fn longest(&self, command: &Command, first: bool) -> Span {
-        self.cost(command).limit(command, first, |of| of.longest).saturating_add(self.idle_extra())
+        let longest = self.cost(command).limit(command, first, |of| of.longest).saturating_add(self.idle_extra());
+        if self.together > 1 { longest.max(self.each) } else { longest }
     }
 
     /// The least that a command takes, of what was measured; `first`: of its I/O.
     pub fn shortest(&self, command: &Command, first: bool) -> Span {
         self.cost(command).limit(command, first, |of| of.shortest)
+    }
+
+    /// The most that a command takes if it can be merged with others: a line above all services, by
+    /// which a merged command takes no longer than its parts.
+    pub(crate) fn longest_merged(&self, command: &Command) -> Span {
+        let line = self.cost(command).line(self.idle_extra());
+        let begin = if self.together > 1 { line.begin.max(self.each) } else { line.begin };
+        let bytes = u64::try_from(self.cost(command).by_size(command.size)).ok().and_then(Span::from_ns);
+        begin.saturating_add(bytes.unwrap_or(Span::LONGEST))
+    }
+
+    /// The least that a command takes if it can be merged with others: a line below all services.
+    pub(crate) fn shortest_merged(&self, command: &Command) -> Span {
+        let cost = self.cost(command);
+        let begin = cost.services.iter().map(|of| i128::from(of.shortest) - cost.by_size(of.size)).min().unwrap_or(0);
+        let next = i128::from(cost.next.as_ns()) - i128::from(cost.first.as_ns());
+        let least = (begin + next.min(0) + cost.by_size(command.size)).max(1);
+        u64::try_from(least).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST)
     }
 
     /// The most time of commands.

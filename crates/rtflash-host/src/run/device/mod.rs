@@ -112,18 +112,15 @@ impl HostDevice {
                 services.fold(Span::ZERO, Span::saturating_add)
             }
             // Commands that a drive takes together end with its longest one.
-            HostDevice::Measured(measured) if measured.together > 1 => {
-                let services =
-                    commands.map(|command| measured.shortest(&command, true).min(measured.shortest(&command, false)));
-                services.max().unwrap_or(Span::ZERO)
-            }
             HostDevice::Measured(measured) => {
-                let services = commands.enumerate().map(|(number, command)| match number {
-                    0 => measured.shortest(&command, true),
-                    _ if merged => measured.shortest(&command, true).min(measured.shortest(&command, false)),
-                    _ => measured.shortest(&command, false),
+                let services = commands.enumerate().map(|(number, command)| match merged {
+                    true => measured.shortest_merged(&command),
+                    false => measured.shortest(&command, number == 0),
                 });
-                services.fold(Span::ZERO, Span::saturating_add)
+                match measured.together {
+                    0 | 1 => services.fold(Span::ZERO, Span::saturating_add),
+                    _ => services.max().unwrap_or(Span::ZERO),
+                }
             }
             HostDevice::Nvme(nvme) => nvme.shortest(commands, inside),
             HostDevice::Clusters(_) => Span::ZERO,
@@ -139,10 +136,12 @@ impl HostDevice {
         }
     }
 
-    /// The most that a command takes in it, once it is its turn.
-    pub(crate) fn longest(&self, command: &Command, first: bool) -> Span {
+    /// The most that a command takes in it, once it is its turn; `merged`: others can be parts of
+    /// it.
+    pub(crate) fn longest(&self, command: &Command, first: bool, merged: bool) -> Span {
         match self {
             HostDevice::Emmc(emmc) => emmc.longest(command, first),
+            HostDevice::Measured(measured) if merged => measured.longest_merged(command),
             HostDevice::Measured(measured) => measured.longest(command, first),
             HostDevice::Nvme(_) | HostDevice::Clusters(_) => Span::LONGEST,
         }

@@ -90,6 +90,8 @@ struct HostEngine<'a, W> {
     ended: Vec<Command>,
     caused: Vec<usize>,
     latencies: Vec<Latencies>,
+    /// I/Os of each job that ended behind their deadline.
+    late: Vec<u64>,
 }
 
 /// Runs a scenario and returns the report of each job, in order. The result depends only on the
@@ -148,6 +150,7 @@ pub fn run_by(
         caused: Vec::new(),
         scheduler,
         latencies: vec![Latencies::default(); scenario.jobs.len()],
+        late: vec![0; scenario.jobs.len()],
     };
     engine.begin();
     while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
@@ -272,7 +275,9 @@ impl<W: Watch> HostEngine<'_, W> {
                 self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
                 self.foresee(|foresight| foresight.ended(job));
                 if self.now >= self.scenario.warmup {
-                    self.latencies[job].note(self.now.since(released).as_ns());
+                    let latency = self.now.since(released);
+                    self.latencies[job].note(latency.as_ns());
+                    self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
                 }
                 if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
                     // What comes at once comes behind all else at this instant.
@@ -370,16 +375,18 @@ impl<W: Watch> HostEngine<'_, W> {
     fn report(self) -> Vec<JobReport> {
         let Scenario { jobs, duration, warmup, .. } = self.scenario;
         let span = u128::from(duration.since(*warmup).as_ns());
-        let mut open = vec![(0, Span::ZERO); jobs.len()];
-        for io in self.ios.values() {
-            let (number, oldest) = &mut open[io.job];
-            (*number, *oldest) = (*number + 1, duration.since(io.released).max(*oldest));
-        }
-        let report = |((job, latencies), (open, oldest)): ((&super::Job, Latencies), (u64, Span))| {
+        let report = |((job, latencies), late): ((&super::Job, Latencies), u64)| {
             let bytes = u128::from(latencies.count()) * u128::from(job.size);
             let bytes_per_s = (bytes * 1_000_000_000).checked_div(span).unwrap_or(0);
-            JobReport { name: job.name.clone(), latencies, bytes, bytes_per_s, open, oldest }
+            let (name, deadline) = (job.name.clone(), job.deadline);
+            JobReport { name, latencies, bytes, bytes_per_s, open: 0, oldest: Span::ZERO, deadline, late }
         };
-        jobs.iter().zip(self.latencies).zip(open).map(report).collect()
+        let mut reports: Vec<JobReport> = jobs.iter().zip(self.latencies).zip(self.late).map(report).collect();
+        for io in self.ios.values() {
+            let (report, age) = (&mut reports[io.job], duration.since(io.released));
+            (report.open, report.oldest) = (report.open + 1, age.max(report.oldest));
+            report.late += u64::from(jobs[io.job].is_late(age));
+        }
+        reports
     }
 }

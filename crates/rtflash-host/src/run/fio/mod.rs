@@ -260,6 +260,7 @@ impl FioReader<'_> {
             count: options.size.map(|span| span / size),
             until: until.flatten(),
             pace: options.rate.and_then(|rates| rates[of]).filter(|&rate| rate > 0),
+            deadline: None,
         };
         if let Some(misfit) = misfit(&job, &self.setup.device, &self.setup.host, &self.setup.scheduler) {
             self.refuse(place("bs"), path.key("bs"), (misfit.problem, misfit.expected));

@@ -1,12 +1,12 @@
 //! Devices in JSON.
 
-use rtflash_model::reading::{JsonKind, Place, Reader};
+use rtflash_model::reading::{Place, Reader};
 
 use super::attach::attach;
 use super::clusters::clusters;
 use super::measured::measured;
 use super::nvme::nvme;
-use super::outside::{Outside, held};
+use super::outside::Outside;
 use super::slow::slow;
 use crate::file::{ObjectField, time_above_zero};
 use crate::run::device::{Emmc, EmmcCost, HostDevice};
@@ -18,11 +18,6 @@ pub(super) fn device<'t>(
     place: &Place<'_>,
     outside: &mut dyn Outside,
 ) -> Option<HostDevice> {
-    if JsonKind::of(raw) == JsonKind::Text {
-        // A file that `host fit` wrote, for one.
-        let read = |text: &str| super::read_setup(text, None).map(|setup| setup.device);
-        return held(reader, raw, place, outside, "a setup with `device`", read);
-    }
     // The kind says which other fields there are.
     let [kind] = reader.open_object(raw, place, &["kind"], |_| {})?;
     let kind = reader.required(kind, raw, place, "kind", "`emmc`, `nvme`, `measured` or `clusters`, in a string")?;

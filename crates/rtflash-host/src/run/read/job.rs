@@ -10,7 +10,7 @@ use crate::run::job::{Job, JobPattern, JobReleases};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "name",
     "op",
     "pattern",
@@ -31,6 +31,7 @@ const FIELDS: [&str; 20] = [
     "phase",
     "until",
     "count",
+    "deadline",
 ];
 
 /// A job.
@@ -58,6 +59,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     let phase = fields.or("phase", Instant::START, instant);
     let until = fields.or("until", None, |reader, raw, place| until(reader, raw, place, phase).map(Some));
     let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
+    let deadline = fields.or("deadline", None, |reader, raw, place| deadline(reader, raw, place, class).map(Some));
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
     contradictions(reader, raw, place, given, op);
     late(reader, raw, place, every, jitter);
@@ -73,8 +75,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         (None, Some(rate), Some(flush)) => JobReleases::WriteBack(WriteBack { rate, flush }),
         (None, ..) => JobReleases::Closed { depth, think },
     };
-    let pace = rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
-    let job = Job {
+    Some(Job {
         name,
         op: op.unwrap_or(Op::Read),
         pattern,
@@ -86,13 +87,22 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
         cpu,
         user_centric,
         is_async,
+        pace: rate.filter(|_| matches!(releases, JobReleases::Closed { .. })),
         releases,
         phase,
         count,
         until,
-        pace,
-    };
-    Some(job)
+        deadline,
+    })
+}
+
+/// A limit that bounds can be compared with: those of real-time jobs.
+fn deadline<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, class: Class) -> Option<Span> {
+    if class != Class::RealTime {
+        let problem = "a deadline of a job that is not real-time";
+        reader.refuse(raw, place, problem, "`class` `rt`, or no `deadline`");
+    }
+    time_above_zero(reader, raw, place)
 }
 
 /// Releases that the next ones may overtake.

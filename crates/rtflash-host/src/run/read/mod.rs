@@ -88,12 +88,20 @@ fn setup<'t, const N: usize>(
     outside: &mut dyn Outside,
     described: &mut &'t str,
 ) -> (Option<HostDevice>, Host, Option<SchedulerSettings>) {
+    let mut defaults = Host::default();
     let device =
         fields.required(root, "device", "an object with `kind` and what belongs to it", |reader, raw, place| {
             *described = raw;
-            device(reader, raw, place, outside)
+            if JsonKind::of(raw) != JsonKind::Text {
+                return device(reader, raw, place, outside);
+            }
+            // A file that `host fit` wrote, for one. It states the host, too, so far as that was seen.
+            let read = |text: &str| read_setup(text, None);
+            let setup = outside::held(reader, raw, place, outside, "a setup with `device`", read)?;
+            defaults = setup.host;
+            Some(setup.device)
         });
-    let host = fields.or("host", Host::default(), host);
+    let host = fields.or("host", defaults, |reader, raw, place| host(reader, raw, place, &defaults));
     let settings = fields
         .or("scheduler", Some(SchedulerSettings::None), |reader, raw, place| scheduler(reader, raw, place).map(Some));
     let settings = match instead {
@@ -223,11 +231,12 @@ const MAX_PAGES: u64 = 1 << 16;
 /// Requests that an I/O may be cut into, and I/Os of a job that may be outstanding.
 pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
-fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Host> {
-    let defaults = Host::default();
+/// The host; what it leaves out is as in `defaults`.
+fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: &Host) -> Option<Host> {
     let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "hz", "merge"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
-    let written = fields.or("requests", vec![defaults.requests], requests);
+    let default = defaults.requests_before.into_iter().chain([defaults.requests]).collect();
+    let written: Vec<u32> = fields.or("requests", default, requests);
     let (&last, before) = written.split_last().expect("a history has a last value");
     Some(Host {
         cpus: fields.or("cpus", defaults.cpus, above_zero),
