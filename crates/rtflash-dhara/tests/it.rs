@@ -128,3 +128,22 @@ fn a_synchronization_may_read_the_whole_journal() {
     assert!(reads >= garbage * 10 && reads <= shape.sync().reads, "{reads} of {garbage} pages");
     assert!(!log.iter().any(|of| matches!(of, NandOperation::Erase(_))) || CallCost::of(&log).erases == 1);
 }
+
+/// In the long run a write has no more copies than the bound says, and hardly less if all data but
+/// one sector stay.
+#[test]
+fn copies_in_the_long_run_stay_within_their_bound() {
+    for (gc_ratio, share) in [(1, 95), (4, 95), (4, 50), (16, 95), (16, 30)] {
+        let empty = DharaShape { geometry: SMALL, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
+        let sectors = u32::try_from(empty.new_capacity() * share / 100).unwrap();
+        let mut run = DharaRun::new(SMALL, gc_ratio);
+        let _ = run.call(Call::Start);
+        (0..sectors).for_each(|sector| run.call(Call::Write(sector)).unwrap());
+        (0..10_000).for_each(|_| run.call(Call::Write(0)).unwrap());
+        run.take_log();
+        (0..40_000).for_each(|_| run.call(Call::Write(0)).unwrap());
+        let copies = CallCost::of(&run.take_log()).copies as f64 / 40_000.0;
+        let bound = empty.copies(sectors.into());
+        assert!(copies <= 1.001 * bound && copies >= 0.7 * bound, "{gc_ratio} {share}: {copies} of {bound}");
+    }
+}

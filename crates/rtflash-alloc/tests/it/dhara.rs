@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::sizing::cost;
 use rtflash_analysis::{Analysis, Baseline, Dhara, RoomUnit, Work, cluster_verdict};
 use rtflash_dhara::costs::CallCost;
 use rtflash_dhara::history::{Call, DharaRun};
@@ -121,6 +122,28 @@ fn the_costs_of_a_write_by_hand() {
     assert_eq!(Dhara::FOUR.worst_response(&device), write);
     // There are 240,960 user pages in 4,016 blocks, less one and one in 64.
     assert_eq!(Dhara::FOUR.usable_pages(&device, 1), (3_953 * 60) - (3_953 * 60) / 5 - 512);
+}
+
+/// By hand, on the same chip: at most four copies a page, or D/(Y − D) of D = 50,000 pages of data,
+/// where Y = 189,232 − 80; and 16 programs for 15 pages.
+#[test]
+fn wear_is_that_of_dharas_copies() {
+    let device = Device::profile("mt29f4g08abada-slc").expect("a profile");
+    let device = Device::new(DeviceSpec { chips: 1, chips_per_channel: 1, ..device.spec() }).expect("a device");
+    for (data_pages, copies) in [(None, 4.0), (Some(50_000), 50_000.0 / 139_152.0)] {
+        let write = Request::new(1, ns(864_000_000));
+        let tasks = vec![Task { name: "t".into(), read: None, write, data_pages }];
+        let set = TaskSet::new(device, tasks, vec![]).expect("a set");
+        let allocation = Allocation::new(1, 1, &[Cluster::of(0..1, 0..1)]).expect("an allocation");
+        let cost = cost(&set, &Dhara::FOUR, &allocation);
+        let [cluster] = &cost.clusters[..] else { panic!("{cost:?}") };
+        let programs = (1.0 + copies) * 16.0 / 15.0;
+        let found = cluster.write_amplification.expect("writes");
+        assert!((found - programs).abs() < 1e-9, "{found} {programs}");
+        // 100,000 pages a day, on blocks of 64.
+        assert!((cost.tasks.erases - 100_000.0 * programs / 64.0).abs() < 1e-6, "{cost:?}");
+        assert!(cluster.in_rings.is_none() && cluster.anywhere.is_none(), "{cost:?}");
+    }
 }
 
 /// A kind of request, as its thread issues it.
