@@ -2,7 +2,6 @@
 //! mq-deadline: what they cost and gain on a workload, for the objectives of Park and Lee (2021),
 //! Section 5, and for deadlines.
 
-
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
