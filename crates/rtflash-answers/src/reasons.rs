@@ -4,8 +4,8 @@
 use rtflash_alloc::allocator::{Failure, Unplaced};
 use rtflash_analysis::necessary::Impossible;
 use rtflash_analysis::reason::{Excess, Reason};
-use rtflash_analysis::{Analysis, Test, baseline};
-use rtflash_model::{Allocation, Certificate, Cluster, Device, Space, TaskSet, format_ns};
+use rtflash_analysis::{Analysis, Baseline, BaselineTerm, Rational, Room, RoomUnit, Test, baseline};
+use rtflash_model::{Allocation, Certificate, Cluster, Device, Space, Task, TaskId, TaskSet, format_ns};
 
 use crate::numbers::{percent, plain, separated, share, time, volume};
 use crate::parts::task_name;
@@ -41,7 +41,12 @@ pub fn failure_reason(set: &TaskSet, analysis: &dyn Analysis, failure: &Failure)
 /// pages.
 pub fn unplaced_reason(set: &TaskSet, analysis: &dyn Analysis, unplaced: &Unplaced, beside: Beside) -> String {
     match unplaced.reason {
-        Reason::Load { utilization } => load(analysis, utilization),
+        Reason::Load { utilization } => {
+            match baseline(analysis.name()).and_then(|scheme| full(set, scheme, unplaced)) {
+                Some(full) => full,
+                None => load(analysis, utilization),
+            }
+        }
         Reason::Demand(excess) => demand(&excess),
         Reason::Data(space) => data_sentence(set.device(), &space),
         Reason::Request(request) => {
@@ -72,6 +77,26 @@ pub fn unplaced_reason(set: &TaskSet, analysis: &dyn Analysis, unplaced: &Unplac
     }
 }
 
+/// The room that a scheme of the field lacks in a cluster that has time for its requests.
+fn full(set: &TaskSet, scheme: &dyn Baseline, unplaced: &Unplaced) -> Option<String> {
+    let mut members: Vec<TaskId> = unplaced.others.iter().copied().chain([unplaced.task]).collect();
+    members.sort_unstable();
+    let tasks: Vec<&Task> = members.iter().filter_map(|&task| set.tasks().get(task)).collect();
+    let (device, chips) = (set.device(), unplaced.chips);
+    let shares: Vec<Rational> = scheme.terms(device, &tasks, chips).iter().map(BaselineTerm::share).collect();
+    let room = scheme.rooms(device, &tasks, chips).into_iter().find(|room| !room.fits());
+    let Room { what, needed, there, unit } = room.filter(|_| Rational::sum(&shares).cmp_one().is_le())?;
+    Some(match unit {
+        RoomUnit::Pages if there == 0 => format!("`{}` has no room for data on {}", scheme.name(), all(chips, "chip")),
+        RoomUnit::Pages => {
+            format!("{what}: {} pages are needed, and there are {}", separated(needed), separated(there))
+        }
+        RoomUnit::Nanoseconds => {
+            format!("{what}: {} at worst, and it has {}", time(needed as f64), time(there as f64))
+        }
+    })
+}
+
 /// A load that is too much, by the kind of test.
 fn load(analysis: &dyn Analysis, utilization: f64) -> String {
     let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
@@ -79,12 +104,6 @@ fn load(analysis: &dyn Analysis, utilization: f64) -> String {
     let is_close = share(utilization).starts_with('>');
     match analysis.test() {
         Test::Demand(_) => format!("a load of {}, and it has to stay below 1", share(utilization)),
-        _ if baseline(analysis.name()).is_some() && is_close => {
-            format!("it is full, in time or in space, and above that by {excess}")
-        }
-        _ if baseline(analysis.name()).is_some() => {
-            format!("it is {} full, in time or in space, {excess} too much", share(utilization))
-        }
         _ if is_close => format!("U is above 1 by {excess}"),
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => {
             format!("U = {}, {excess} too much", share(utilization))

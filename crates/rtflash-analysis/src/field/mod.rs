@@ -143,8 +143,11 @@ impl<B: Baseline> ClusterTest for B {
         let shares: Vec<Rational> = self.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
         let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
         match self.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
-            // Above one in any case, also where a page has no room at all.
-            Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
+            // A cluster without any room comes last among those that do not pass.
+            Some(room) if in_time.passes && room.there == 0 => {
+                ClusterVerdict::up_to_one(Fraction::new(u64::MAX.into(), 1))
+            }
+            Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed, room.there)),
             _ => in_time,
         }
     }
