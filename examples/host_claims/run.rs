@@ -84,6 +84,7 @@ impl Setting {
             count: None,
             until: None,
             pace: None,
+            ..Job::default()
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use rtflash_answers::TuneAnswer;
 use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
+use rtflash_host::run::{HostRunError, until_over};
 use rtflash_host::tune::{Measured, TuneOptions, Tuning, k2, tune};
 
 use super::host_input::Input;
@@ -22,7 +23,9 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
 
 /// The settings, and what they cost and gain.
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
-    let scenario = input.scenario(None)?;
+    let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
+    let complaint = input.remarks()?;
+    let scenario = until_over(input.scenario(None)?, args.seed).map_err(gave_up)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
@@ -30,8 +33,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
     input.measured(&scenario)?;
     let schedulers: Vec<SchedulerSettings> =
         args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
-    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed))
-        .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
+    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed)).map_err(gave_up)?;
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
     }
@@ -40,7 +42,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
     // Without a choice it is open whether a setting that was as wanted in some run is so.
     let is_open = answer.chosen.is_none() && !answer.rivals.is_empty();
     let status = Status::of((!is_open).then_some(answer.chosen.is_some()));
-    Ok(SetAnswer { text, status, ..SetAnswer::default() })
+    Ok(SetAnswer { text, complaint, status, ..SetAnswer::default() })
 }
 
 /// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler

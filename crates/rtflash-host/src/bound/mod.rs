@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::Span;
 
-use crate::run::{Attach, CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
+use crate::run::{Attach, CertifiedClusters, HostDevice, Job, JobReleases, Nvme, Scenario, hand_over_jitter};
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
@@ -137,6 +137,10 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
+    let by_chance = |job: &&Job| job.is_poisson && matches!(job.releases, JobReleases::Every { .. });
+    if let Some(job) = scenario.jobs.iter().find(by_chance) {
+        return none(&Why::Chance { job: job.name.clone() });
+    }
     if matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
         return none(&Why::Batches);
     }

@@ -45,6 +45,11 @@ pub enum Why {
     Unlimited,
     /// The device ends commands together, and a later one can join the batch and delay its end.
     Batches,
+    /// A job releases I/Os by chance, any number of them in any time.
+    Chance {
+        /// That job's name.
+        job: String,
+    },
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -112,6 +117,9 @@ impl fmt::Display for Why {
             Why::Batches => f.write_str(
                 "no bound is derived for a drive that takes commands together: a later command can delay its batch",
             ),
+            Why::Chance { job } => {
+                write!(f, "`{job}` releases any number of I/Os in any time (`arrivals` `poisson`)")
+            }
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
