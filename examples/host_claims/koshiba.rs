@@ -56,7 +56,7 @@ fn scenario(setup: &HostSetup, op: Op, scheduler: SchedulerSettings, max_sectors
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     };
     let copy = |name, from| job(name, op, JobPattern::Sequential, from, 512 << 10, Class::Idle);
     let warmup = Instant::START.saturating_add(Span::from_us(1_000_000));

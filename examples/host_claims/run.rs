@@ -84,7 +84,7 @@ impl Setting {
             count: None,
             until: None,
             pace: None,
-            deadline: None,
+            ..Job::default()
         }
     }
 }

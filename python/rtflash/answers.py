@@ -1817,11 +1817,11 @@ class HostJob(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     bytes_per_s: int
-    """Bytes of these I/Os, for each second between warm-up and duration, rounded down."""
+    """Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded down."""
     completed: int
     """I/Os that count."""
     iops: float
-    """These I/Os, for each second between warm-up and duration."""
+    """These I/Os for each second of the job's time between warm-up and duration."""
     max_ns: int | None
     """The longest."""
     mean_ns: int | None

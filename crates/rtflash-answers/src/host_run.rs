@@ -91,9 +91,10 @@ pub struct HostJob<'a> {
     pub max_ns: Option<u64>,
     /// All together.
     pub sum_ns: u128,
-    /// Bytes of these I/Os, for each second between warm-up and duration, rounded down.
+    /// Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded
+    /// down.
     pub bytes_per_s: u128,
-    /// These I/Os, for each second between warm-up and duration.
+    /// These I/Os for each second of the job's time between warm-up and duration.
     pub iops: f64,
     /// I/Os that have not ended at the end of the run.
     pub open: u64,
@@ -114,10 +115,8 @@ impl<'a> HostAnswer<'a> {
         jobs: &'a [JobReport],
         queues: &QueueLengths,
         assumptions: &[BoundAssumption],
-        span: Span,
     ) -> HostAnswer<'a> {
         let assumptions = assumptions.iter().map(HostAssumption::new).collect();
-        let seconds = span.as_ns() as f64 / 1e9;
         let queues = HostQueues { waiting: HostQueue::new(&queues.waiting), inside: HostQueue::new(&queues.inside) };
         let job = |job: &'a JobReport| {
             let latencies = &job.latencies;
@@ -132,7 +131,11 @@ impl<'a> HostAnswer<'a> {
                 max_ns: latencies.max(),
                 sum_ns: latencies.sum(),
                 bytes_per_s: job.bytes_per_s,
-                iops: latencies.count() as f64 / seconds,
+                iops: if job.span == Span::ZERO {
+                    0.0
+                } else {
+                    latencies.count() as f64 * 1e9 / job.span.as_ns() as f64
+                },
                 open: job.open,
                 oldest_open_ns: (job.open > 0).then_some(job.oldest.as_ns()),
                 deadline_ns: job.deadline.map(Span::as_ns),

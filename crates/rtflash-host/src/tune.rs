@@ -159,7 +159,7 @@ fn queue_bounds(scenario: &Scenario, base: &K2Settings) -> Vec<SchedulerSettings
     let (cut, multiples) = own.and_then(|own| own.split).map_or((Cut::Rest, false), |own| (own.cut, own.multiples));
     let request = |size: u64| size.min(scenario.host.max_sectors);
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
-    let longest = rest.map(|job| request(job.size)).fold(0, u64::max);
+    let longest = rest.flat_map(|job| job.ios()).map(|io| request(io.size)).fold(0, u64::max);
     let useful = match &scenario.device {
         HostDevice::Measured(measured) => measured.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
         HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
@@ -195,8 +195,9 @@ fn queue_bounds(scenario: &Scenario, base: &K2Settings) -> Vec<SchedulerSettings
 fn has_tags(scenario: &Scenario, settings: &SchedulerSettings) -> bool {
     let scheduler = scenario.device.in_front(settings);
     (0..scenario.jobs.len()).all(|job| {
-        let whole = scenario.whole(job, scenario.jobs[job].from);
-        whole.into_iter().flat_map(|whole| scenario.requests(whole)).all(|request| {
+        let of = &scenario.jobs[job];
+        let whole = of.ios().filter_map(|io| scenario.whole_of(job, io, of.from));
+        whole.flat_map(|whole| scenario.requests(whole)).all(|request| {
             let piece = scheduler.piece(&request).unwrap_or(request.size).max(1);
             request.size.div_ceil(piece) <= scenario.host.requests.into()
         })

@@ -177,6 +177,6 @@ fn job(column: Column, name: &str, cpu: u32, class: Class, (depth, think): (u32,
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     }
 }

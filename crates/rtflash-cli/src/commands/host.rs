@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use rtflash_answers::Answer;
 use rtflash_host::bound::{Assumptions, BoundAssumption};
 use rtflash_host::order::{self, OrderError, read_script};
-use rtflash_host::run::{HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched};
+use rtflash_host::run::{
+    HostRunError, JobReport, LengthMeasure, QueueLengths, QueueTrace, Scenario, run_watched, until_over,
+};
 use rtflash_model::Diagnostics;
 
 use super::host_bound;
@@ -53,15 +55,14 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let (mut answers, mut warnings, mut status) = (String::new(), String::new(), Status::Yes);
+    let (mut answers, mut warnings, mut status) = (String::new(), input.remarks()?, Status::Yes);
     let mut runs = Vec::new();
     for scheduler in &schedulers {
-        let scenario = input.scenario(*scheduler)?;
+        let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
+        let scenario = until_over(input.scenario(*scheduler)?, args.seed).map_err(gave_up)?;
         let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
-        let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?
-            .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
-        let span = scenario.duration.since(scenario.warmup);
-        let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions, span };
+        let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?.map_err(gave_up)?;
+        let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions };
         let answer = ran.answer();
         status = status.max(status_of(&ran.assumptions, answer.late().next().is_some()));
         for broken in ran.assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {

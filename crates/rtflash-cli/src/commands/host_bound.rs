@@ -23,7 +23,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let (mut answers, mut status) = (String::new(), Status::Yes);
+    let (mut answers, complaint, mut status) = (String::new(), input.remarks()?, Status::Yes);
     for scheduler in schedulers {
         let scenario = input.scenario(scheduler)?;
         let measured = input.measured(&scenario)?.map(|fitted| fitted.claims());
@@ -35,7 +35,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
         }
         answers += &rendered(args.format.format, &answer, || text(&answer));
     }
-    Ok(SetAnswer { text: answers, status, ..SetAnswer::default() })
+    Ok(SetAnswer { text: answers, complaint, status, ..SetAnswer::default() })
 }
 
 /// Whether a job has a bound within its deadline, as far as that is decided.

@@ -9,7 +9,6 @@ use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis}
 use rtflash_draw::page::Picture;
 use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, Latencies, QueueLengths};
-use rtflash_model::Span;
 
 use crate::{CommandFailure, output};
 
@@ -23,14 +22,12 @@ pub struct Ran {
     pub queues: QueueLengths,
     /// What bounds suppose, as it was seen.
     pub assumptions: Vec<BoundAssumption>,
-    /// How long it was, from the warm-up on.
-    pub span: Span,
 }
 
 impl Ran {
     /// The answer as JSON prints it.
     pub fn answer(&self) -> HostAnswer<'_> {
-        HostAnswer::new(self.scheduler, &self.jobs, &self.queues, &self.assumptions, self.span)
+        HostAnswer::new(self.scheduler, &self.jobs, &self.queues, &self.assumptions)
     }
 }
 

@@ -6,7 +6,7 @@ use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_analysis::Work;
 use rtflash_analysis::verdict::completed;
 use rtflash_drive::claims::Fitted;
-use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
+use rtflash_host::run::{FioJobs, FioOutside, Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
 use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 use rtflash_verify::verify_certified;
 
@@ -48,6 +48,17 @@ impl Outside for HostFiles<'_> {
         let complaint = verification.clusters[cluster].discrepancies.first();
         let problem = complaint.map_or_else(|| "its test does not hold".to_owned(), Clone::clone);
         Err(format!("the certificate of cluster {cluster} promises nothing: {problem}"))
+    }
+}
+
+/// Files beside the job file, and the environment.
+impl FioOutside for HostFiles<'_> {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        Outside::file(self, name)
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 }
 
@@ -146,7 +157,7 @@ impl Input {
         }
         let scenario: serde_json::Value = serde_json::from_str(&self.file.text).ok()?;
         match scenario.get("device")?.as_str() {
-            Some(name) => Fitted::in_text(&HostFiles(self.folder.as_deref()).file(name).ok()?),
+            Some(name) => Fitted::in_text(&Outside::file(&mut HostFiles(self.folder.as_deref()), name).ok()?),
             None => Fitted::in_text(&self.file.text),
         }
     }
@@ -156,11 +167,34 @@ impl Input {
     /// # Errors
     /// Where something is wrong with it.
     pub fn scenario(&self, scheduler: Option<&str>) -> Result<Scenario, Unanswered> {
-        let Some(setup) = &self.setup else {
-            let read = read_scenario_with(&self.file.text, scheduler, &mut HostFiles(self.folder.as_deref()));
-            return read.map_err(|wrong| self.file.refused(&wrong));
-        };
+        if let Some(setup) = &self.setup {
+            return self.fio_jobs(setup, scheduler).map(|jobs| jobs.scenario);
+        }
+        let read = read_scenario_with(&self.file.text, scheduler, &mut HostFiles(self.folder.as_deref()));
+        read.map_err(|wrong| self.file.refused(&wrong))
+    }
+
+    fn fio_jobs(&self, setup: &NamedText, scheduler: Option<&str>) -> Result<FioJobs, Unanswered> {
         let on = read_setup(&setup.text, scheduler).map_err(|wrong| setup.refused(&wrong))?;
-        read_fio(&self.file.text, &on).map_err(|wrong| self.file.refused(&wrong))
+        let read = read_fio(&self.file.text, &on, &mut HostFiles(self.folder.as_deref()));
+        read.map_err(|wrong| self.file.refused(&wrong))
+    }
+
+    /// Options of a job file that are not used, and those by which its jobs differ from fio's, a
+    /// line each.
+    ///
+    /// # Errors
+    /// Where something is wrong with the file.
+    pub fn remarks(&self) -> Result<String, Unanswered> {
+        let Some(setup) = &self.setup else { return Ok(String::new()) };
+        let FioJobs { ignored, differs, .. } = self.fio_jobs(setup, None)?;
+        let mut remarks = String::new();
+        if !ignored.is_empty() {
+            remarks += &format!("{}: ignored, as they change no I/O: {}\n", self.file.name, ignored.join(", "));
+        }
+        for (name, how) in &differs {
+            remarks += &format!("{}: differs from fio: `{name}`: {how}\n", self.file.name);
+        }
+        Ok(remarks)
     }
 }

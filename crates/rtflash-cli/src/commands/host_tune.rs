@@ -5,6 +5,7 @@ use std::path::Path;
 use rtflash_answers::TuneAnswer;
 use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
+use rtflash_host::run::{HostRunError, until_over};
 use rtflash_host::tune::{Measured, TuneOptions, TuneRun, Tuning, k2, tune};
 
 use super::host_input::Input;
@@ -23,7 +24,9 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
 
 /// The settings, and what they cost and gain.
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
-    let scenario = input.scenario(None)?;
+    let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
+    let complaint = input.remarks()?;
+    let scenario = until_over(input.scenario(None)?, args.seed).map_err(gave_up)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
@@ -35,8 +38,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         named => named.iter().map(String::as_str).collect(),
     };
     let schedulers: Vec<SchedulerSettings> = named.into_iter().filter_map(SchedulerSettings::named).collect();
-    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed))
-        .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
+    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed)).map_err(gave_up)?;
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
     }
@@ -48,7 +50,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
     // Without a choice it is open whether a setting that was as wanted in some run is so.
     let is_open = answer.chosen.is_none() && !answer.rivals.is_empty();
     let status = Status::of((!is_open).then_some(answer.chosen.is_some()));
-    Ok(SetAnswer { text, status, ..SetAnswer::default() })
+    Ok(SetAnswer { text, complaint, status, ..SetAnswer::default() })
 }
 
 /// Figures of the settings: the best ones side by side, and percentile and bandwidth over the queue

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::Span;
 
-use crate::run::{Attach, CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
+use crate::run::{Attach, CertifiedClusters, HostDevice, Job, JobReleases, Nvme, Scenario, hand_over_jitter};
 use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
@@ -160,6 +160,10 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
+    let by_chance = |job: &&Job| job.is_poisson && matches!(job.releases, JobReleases::Every { .. });
+    if let Some(job) = scenario.jobs.iter().find(by_chance) {
+        return none(&Why::Chance { job: job.name.clone() });
+    }
     let is_unproved = match scenario.scheduler {
         SchedulerSettings::K2(k2) => k2.max_inflight_ahead.is_some(),
         SchedulerSettings::MqDeadline(_) => true,

@@ -6,7 +6,7 @@ use rtflash_model::Span;
 
 use super::max::Max;
 use super::response::UrgentQueue;
-use crate::run::{HostDevice, Job, JobReleases, Scenario, cut};
+use crate::run::{HostDevice, Job, JobReleases, MixedIo, Scenario, ThinkAfter, cut};
 use crate::scheduler::{Levels, Scheduler, SchedulerSettings};
 use crate::{Class, Command, LEVELS, Op};
 
@@ -64,8 +64,8 @@ impl Releasing {
     }
 }
 
-/// A job: a number of I/Os pending at a time, each in a place of its own. Costs are nanoseconds on
-/// the device, turnaround included.
+/// A job: a number of I/Os pending at a time, each in a place of its own. IoCosts are nanoseconds
+/// on the device, turnaround included.
 #[derive(Debug, Clone)]
 pub(super) struct Loops {
     pub(super) queue: u8,
@@ -75,9 +75,9 @@ pub(super) struct Loops {
     pub(super) pending: u64,
     /// Whether those are all that it releases in the scenario, as they may pile up.
     pub(super) piled: bool,
-    /// What requests have to have in common to be merged, and what the longest one costs; `None`
-    /// where nothing is merged.
-    pub(super) merging: Option<((Op, Class, u8), u64)>,
+    /// For each kind of its requests that are merged: what they have to have in common, and what
+    /// the longest one costs.
+    pub(super) merging: Vec<(Alike, u64)>,
     /// Whether its requests may be merged with others.
     pub(super) is_merged: bool,
     /// I/Os in all.
@@ -153,28 +153,108 @@ impl Services {
     }
 }
 
+/// What requests have to have in common to be merged.
+type Alike = (Op, Class, u8);
+
+/// What one of the I/Os of a job costs; or more than each of several costs.
+struct IoCosts {
+    cost: u128,
+    last: u128,
+    commands: Vec<(u64, u64)>,
+    merging: Vec<(Alike, u64)>,
+    tags: u64,
+    shortest: Span,
+    handed: Span,
+}
+
+impl IoCosts {
+    fn new(scenario: &Scenario, position: usize, io: MixedIo) -> IoCosts {
+        // Where it looks ahead it is supposed not to: its pieces are the shortest then.
+        let scheduler = scenario.scheduler.scheduler();
+        let tags = commands_of(scenario, position, io, scenario.scheduler().as_ref()).count() as u64;
+        let turnaround = scenario.host.turnaround.as_ns();
+        let whole = scenario.whole_of(position, io, scenario.jobs[position].from);
+        let longest = whole.filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
+        let all = commands_of(scenario, position, io, scheduler.as_ref());
+        let Services { cost, last, commands } = Services::new(scenario, all, tags, longest.is_some());
+        let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
+        let commands_alone = commands_of(scenario, position, io, scheduler.as_ref());
+        let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
+        let handed = handed(scenario, commands_of(scenario, position, io, scheduler.as_ref()).last());
+        let merging = longest
+            .map(|whole| ((whole.op, whole.class, whole.level), merged(scenario, whole).saturating_add(turnaround)));
+        IoCosts { cost, last, commands, merging: merging.into_iter().collect(), tags, shortest, handed }
+    }
+
+    /// What no I/O exceeds that one of both describes. The last command is the shorter one: so what
+    /// goes before it is longer.
+    fn worst(self, other: IoCosts) -> IoCosts {
+        let mut merging = self.merging;
+        merging.extend(
+            other
+                .merging
+                .iter()
+                .filter(|(alike, _)| !merging.iter().any(|(known, _)| known == alike))
+                .copied()
+                .collect::<Vec<_>>(),
+        );
+        IoCosts {
+            cost: self.cost.max(other.cost),
+            last: self.last.min(other.last),
+            commands: most_expensive(self.commands, other.commands),
+            merging,
+            tags: self.tags.max(other.tags),
+            shortest: self.shortest.min(other.shortest),
+            handed: self.handed.min(other.handed),
+        }
+    }
+}
+
+/// Commands of which any number of the most expensive ones costs at least as much as of either
+/// list.
+fn most_expensive(one: Vec<(u64, u64)>, other: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let sorted = |mut commands: Vec<(u64, u64)>| {
+        commands.sort_unstable_by(|one, other| other.cmp(one));
+        commands.into_iter().peekable()
+    };
+    let (mut one, mut other) = (sorted(one), sorted(other));
+    let mut worst = Vec::new();
+    loop {
+        let (cost, several) = match (one.peek(), other.peek()) {
+            (Some(&(cost, several)), Some(&(same, as_well))) => (cost.max(same), several.min(as_well)),
+            (Some(&rest), None) | (None, Some(&rest)) => rest,
+            (None, None) => return worst,
+        };
+        worst.push((cost, several));
+        for list in [&mut one, &mut other] {
+            if let Some((_, left)) = list.peek_mut() {
+                *left -= several;
+            }
+            list.next_if(|&(_, left)| left == 0);
+        }
+    }
+}
+
 impl Loops {
     pub(super) fn new(scenario: &Scenario, position: usize, queues: Queues) -> Loops {
         let job = &scenario.jobs[position];
-        // Where it looks ahead it is supposed not to: its pieces are the shortest then.
+        let each = job.ios().map(|io| IoCosts::new(scenario, position, io));
+        let IoCosts { cost, last, commands, merging, tags, shortest, handed } =
+            each.reduce(IoCosts::worst).expect("a job has I/Os");
         let scheduler = scenario.scheduler.scheduler();
-        let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
-        let turnaround = scenario.host.turnaround.as_ns();
-        let whole = scenario.whole(position, job.from);
-        let longest = whole.filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
-        let commands = commands_of(scenario, position, scheduler.as_ref());
-        let services = Services::new(scenario, commands, tags, longest.is_some());
-        let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
-        let commands_alone = commands_of(scenario, position, scheduler.as_ref());
-        let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
-        let handed = handed(scenario, commands_of(scenario, position, scheduler.as_ref()).last());
+        let limits = job.ios().filter_map(|io| {
+            let whole = scenario.whole_of(position, io, job.from)?;
+            scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host)
+        });
         let count = job.max_ios();
         let (releasing, pending) = match job.releases {
             JobReleases::Every { period, jitter } => {
                 let apart = Span::from_ns(period.as_ns().saturating_sub(jitter.as_ns())).unwrap_or(period);
-                (Releasing::Every(apart), 1)
+                (Releasing::Every(apart), job.burst.into())
             }
             JobReleases::Closed { depth, think } => {
+                // A place is filled at once while the job does not let all its I/Os end.
+                let think = if job.think_after == ThinkAfter::Each { think } else { Span::ZERO };
                 (Releasing::Closed { apart: think.saturating_add(shortest), think }, depth.into())
             }
             // A flush releases as many as are whole, and one more at most where something was
@@ -182,8 +262,6 @@ impl Loops {
             JobReleases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
-        let merging = longest
-            .map(|whole| ((whole.op, whole.class, whole.level), merged(scenario, whole).saturating_add(turnaround)));
         let pending = pending.min(count.max(1));
         Loops {
             queue,
@@ -194,12 +272,12 @@ impl Loops {
             merging,
             is_merged: false,
             tags,
-            limit: whole.and_then(|whole| scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host)),
+            limit: limits.min(),
             count,
-            cost: services.cost,
-            last: services.last,
+            cost,
+            last,
             handed,
-            commands: services.commands,
+            commands,
         }
     }
 
@@ -213,7 +291,7 @@ impl Loops {
         let released = match job.releases {
             JobReleases::Every { period, .. } => {
                 let time = scenario.duration.since(job.phase.min(scenario.duration)).as_ns();
-                (time / period.as_ns().max(1)).saturating_add(1)
+                (time / period.as_ns().max(1)).saturating_add(1).saturating_mul(job.burst.into())
             }
             JobReleases::Closed { depth, .. } => depth.into(),
             JobReleases::WriteBack(written) => {
@@ -226,7 +304,7 @@ impl Loops {
 
     /// The longest that a command of it can be, turnaround included.
     pub(super) fn longest(&self) -> u64 {
-        let merged = self.merging.filter(|_| self.is_merged).map_or(0, |(_, cost)| cost);
+        let merged = self.merging.iter().filter(|_| self.is_merged).fold(0, |most, &(_, cost)| cost.max(most));
         self.commands.iter().map(|&(cost, _)| cost).fold(merged, u64::max)
     }
 
@@ -258,25 +336,26 @@ impl Loops {
 
 /// Finds the jobs whose requests may be merged with others that are pending.
 pub(super) fn mark_merged(loops: &mut [Loops]) {
-    let mut pending: HashMap<(Op, Class, u8), u64> = HashMap::new();
+    let mut pending: HashMap<Alike, u64> = HashMap::new();
     for of in loops.iter() {
-        if let Some((alike, _)) = of.merging {
+        for &(alike, _) in &of.merging {
             let sum = pending.entry(alike).or_default();
             *sum = sum.saturating_add(of.pending);
         }
     }
     for of in loops {
-        of.is_merged = of.merging.is_some_and(|(alike, _)| pending.get(&alike).is_some_and(|&sum| sum > 1));
+        of.is_merged = of.merging.iter().any(|(alike, _)| pending.get(alike).is_some_and(|&sum| sum > 1));
     }
 }
 
-/// The commands of an I/O, in order.
+/// The commands of one of a job's I/Os, in order.
 fn commands_of<'a>(
     scenario: &'a Scenario,
     job: usize,
+    io: MixedIo,
     scheduler: &'a dyn Scheduler,
 ) -> impl Iterator<Item = Command> + 'a {
-    let whole = scenario.whole(job, scenario.jobs[job].from).into_iter();
+    let whole = scenario.whole_of(job, io, scenario.jobs[job].from).into_iter();
     whole.flat_map(|whole| scenario.requests(whole)).flat_map(move |request| {
         let piece = scheduler.piece(&request).unwrap_or(request.size).max(1);
         cut(request, piece)

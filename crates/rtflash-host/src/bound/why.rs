@@ -61,6 +61,11 @@ pub enum Why {
         /// The device's depth.
         depth: u32,
     },
+    /// A job releases I/Os by chance, any number of them in any time.
+    Chance {
+        /// That job's name.
+        job: String,
+    },
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -137,6 +142,9 @@ impl fmt::Display for Why {
                 "no bound is derived for k2-ahead and mq-deadline on a drive that takes commands together: a later command \
                  can delay the end of its batch",
             ),
+            Why::Chance { job } => {
+                write!(f, "`{job}` releases any number of I/Os in any time (`arrivals` `poisson`)")
+            }
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Attach { handed, depth } => {
                 let handed = handed.map_or_else(|| "any number".to_owned(), |handed| handed.to_string());

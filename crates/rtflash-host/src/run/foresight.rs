@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use rtflash_model::{Instant, Span};
 
-use super::job::{Job, JobReleases};
+use super::job::{Job, JobReleases, ThinkAfter};
 use super::scenario::Scenario;
 
 /// What is known of a real-time job's next releases.
@@ -32,7 +32,10 @@ impl Foresight {
                 JobReleases::Closed { think, .. } => Some(think),
                 _ => None,
             };
-            let (planned, until) = (BTreeSet::new(), of.until);
+            let think = think.map(|think| if of.think_after == ThinkAfter::Each { think } else { Span::ZERO });
+            // What waits for others ends as much later as it begins.
+            let until = of.until.filter(|_| of.after.is_empty());
+            let planned = BTreeSet::new();
             of.is_real_time().then_some(Coming { job, planned, numbers: 0, pending: 0, think, until })
         };
         Foresight(scenario.jobs.iter().enumerate().filter_map(coming).collect())

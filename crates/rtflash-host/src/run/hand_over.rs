@@ -7,7 +7,7 @@ use super::device::HostDevice;
 use super::job::JobReleases;
 use super::scenario::Scenario;
 use crate::scheduler::{K2Settings, SchedulerSettings};
-use crate::{Class, Op};
+use crate::{Class, Command, Op};
 
 /// How long after its nominal arrival a task's request is handed over to a device of
 /// [`CertifiedClusters`](super::CertifiedClusters), at most: J. `job` is its position in the
@@ -52,7 +52,8 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
     let all = urgent.saturating_add(rest);
     let limits = (0..scenario.jobs.len()).filter_map(|job| {
         let buffered = scenario.jobs[job].is_buffered();
-        scheduler.tag_limit(&scenario.whole(job, 0)?, buffered, &scenario.host)
+        let wholes = scenario.jobs[job].ios().filter_map(|io| scenario.whole_of(job, io, 0));
+        wholes.filter_map(|whole| scheduler.tag_limit(&whole, buffered, &scenario.host)).min()
     });
     let tags = limits.min().unwrap_or(u32::MAX).min(scenario.host.requests);
     if all > tags.into() {
@@ -87,9 +88,11 @@ fn commands(scenario: &Scenario, position: usize) -> Option<u64> {
         JobReleases::Every { .. } | JobReleases::WriteBack(_) => job.count?,
     };
     let scheduler = scenario.scheduler.scheduler();
-    let each = scenario.requests(scenario.whole(position, 0)?).map(|request| {
+    let pieces = |request: Command| {
         let piece = scheduler.piece(&request).unwrap_or(request.size);
         request.size.div_ceil(piece.max(1))
-    });
-    Some(ios.saturating_mul(each.sum()))
+    };
+    let wholes = job.ios().filter_map(|io| scenario.whole_of(position, io, 0));
+    let most = wholes.map(|whole| scenario.requests(whole).map(pieces).sum()).max()?;
+    Some(ios.saturating_mul(most))
 }

@@ -14,6 +14,42 @@ pub enum JobPattern {
     Sequential,
     /// Anywhere in the span, at multiples of the size.
     Random,
+    /// At each multiple of the size in the span once, in a random order; then again, in another
+    /// one.
+    Shuffled,
+}
+
+/// One of the I/Os that a job of different I/Os draws from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MixedIo {
+    /// What it does.
+    pub op: Op,
+    /// Its size, in bytes; above zero.
+    pub size: u64,
+    /// How often it is drawn, beside the shares of the others; above zero.
+    pub share: u64,
+}
+
+/// The most that a job releases of an operation, from its begin on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobPace {
+    /// Bytes a second, above zero: an I/O is released when the bytes of those before it are
+    /// allowed.
+    Bytes(u64),
+    /// I/Os a second, above zero.
+    Ios(u64),
+}
+
+/// When a closed job lets all its I/Os end before it thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThinkAfter {
+    /// It lets each place think by itself.
+    #[default]
+    Each,
+    /// After this number of I/Os, above zero.
+    Ios(u32),
+    /// After this time since it began or last thought, above zero.
+    Time(Span),
 }
 
 /// When the I/Os of a job are released.
@@ -78,6 +114,72 @@ pub struct Job {
     /// From the release of each I/O to its end at most, if the job is real-time; `None` for no
     /// limit.
     pub deadline: Option<Span>,
+    /// I/Os of different operations or sizes, each drawn by its share; empty: all are alike, `op`
+    /// and `size`. Else `op` and `size` are those of the first.
+    pub mix: Vec<MixedIo>,
+    /// Whether I/Os of the mix take turns, all of a turn at one random place.
+    pub in_turn: bool,
+    /// Bytes from the end of an I/O to the next one, if these lie one after the other: negative
+    /// ones go back, from the end of the stretch on.
+    pub gap: i64,
+    /// For reads, writes and all others: the pace of each in place of `pace`. An I/O whose
+    /// operation is ahead of its pace becomes one of another operation that is not.
+    pub paces: [Option<JobPace>; 3],
+    /// Whether times between releases are exponential, with the period or the pace as their mean.
+    pub is_poisson: bool,
+    /// I/Os that each period releases at once; above zero.
+    pub burst: u32,
+    /// Places of I/Os are multiples of this, from where the stretch begins; `None`: of the smallest
+    /// size of their operation.
+    pub align: Option<u64>,
+    /// Where further stretches begin that are as long as the first: I/Os go round through all.
+    pub stretches: Vec<u64>,
+    /// Bytes after which it releases no more; `None` for no end.
+    pub total: Option<u64>,
+    /// See [`ThinkAfter`].
+    pub think_after: ThinkAfter,
+    /// Jobs, by position, that have to be over before it begins. It begins at its phase or when the
+    /// last of them is over, whichever is later, and `until` is as much later.
+    pub after: Vec<usize>,
+    /// How long after its begin its I/Os do not count.
+    pub ramp: Span,
+}
+
+impl Default for Job {
+    /// Reads of 4 KiB one after the other, without an end.
+    fn default() -> Job {
+        Job {
+            name: String::new(),
+            op: Op::Read,
+            pattern: JobPattern::Sequential,
+            from: 0,
+            span: None,
+            size: 4_096,
+            class: Class::BestEffort,
+            level: 4,
+            cpu: 0,
+            user_centric: false,
+            is_async: false,
+            releases: JobReleases::Closed { depth: 1, think: Span::ZERO },
+            phase: Instant::START,
+            count: None,
+            until: None,
+            pace: None,
+            deadline: None,
+            mix: Vec::new(),
+            in_turn: false,
+            gap: 0,
+            paces: [None; 3],
+            is_poisson: false,
+            burst: 1,
+            align: None,
+            stretches: Vec::new(),
+            total: None,
+            think_after: ThinkAfter::Each,
+            after: Vec::new(),
+            ramp: Span::ZERO,
+        }
+    }
 }
 
 impl Job {
@@ -107,18 +209,44 @@ impl Job {
         self.count.unwrap_or(u64::MAX)
     }
 
+    /// The I/Os that it draws from: one, if all are alike.
+    pub fn ios(&self) -> impl Iterator<Item = MixedIo> + '_ {
+        let alike = self.mix.is_empty().then_some(MixedIo { op: self.op, size: self.size, share: 1 });
+        alike.into_iter().chain(self.mix.iter().copied())
+    }
+
+    /// The pace of an operation.
+    pub(super) fn pace_of(&self, op: Op) -> Option<JobPace> {
+        self.paces[kind_of(op)].or(self.pace.map(JobPace::Bytes))
+    }
+
+    /// What places of I/Os of an operation are multiples of.
+    pub(super) fn align(&self, op: Op) -> u64 {
+        let smallest = || self.ios().filter(|io| io.op == op).map(|io| io.size).min();
+        self.align.or_else(smallest).unwrap_or(self.size)
+    }
+
     /// An I/O at a place, as the scheduler would see it in one piece; `number`: of the job.
-    pub(super) fn io(&self, number: u32, from: u64) -> Command {
+    pub(super) fn io(&self, number: u32, io: MixedIo, from: u64) -> Command {
         Command {
             id: 0,
-            op: self.op,
+            op: io.op,
             from,
-            size: self.size,
+            size: io.size,
             class: self.class,
             level: self.level,
             cpu: self.cpu,
             job: number,
             user_centric: self.user_centric,
         }
+    }
+}
+
+/// Which of reads, writes and others an operation belongs to.
+pub(super) fn kind_of(op: Op) -> usize {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        _ => 2,
     }
 }

@@ -22,13 +22,13 @@ pub use device::{
     AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,
     HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow,
 };
-pub use engine::{HostRunError, run, run_by, run_watched};
-pub use fio::{is_fio, read_fio};
+pub use engine::{HostRunError, run, run_by, run_watched, until_over};
+pub use fio::{FioJobs, FioOutside, is_fio, read_fio};
 pub use hand_over::hand_over_jitter;
-pub use job::{Job, JobPattern, JobReleases};
+pub use job::{Job, JobPace, JobPattern, JobReleases, MixedIo, ThinkAfter};
 pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
-pub use releases::{WriteBack, paced};
+pub use releases::{WriteBack, exponential, paced};
 pub use replay::{ReplayedCommand, replay};
 pub use report::{JobReport, Latencies};
 pub use scenario::{HostSetup, Scenario, cut};

@@ -59,6 +59,71 @@ pub fn paced(phase: Instant, rate: u64, number: u64, size: u64) -> Option<Instan
     phase.checked_add(Span::from_ns(u64::try_from(time).ok()?)?)
 }
 
+/// Fixed-point digits of a logarithm.
+const BITS: u32 = 48;
+
+/// ln 2 · 2⁶⁴, rounded.
+const LN_2: u128 = 12_786_308_645_202_655_660;
+
+/// An exponentially distributed time of this mean, from a uniform word: −ln((word + 1) / 2⁶⁴) ·
+/// mean, rounded down, in whole numbers, so that every machine draws alike. The logarithm to the
+/// base of 2 is found digit by digit (D. E. Knuth, "The Art of Computer Programming" 1, section
+/// 1.2.2).
+pub fn exponential(word: u64, mean: Span) -> Span {
+    // In [2⁶³, 2⁶⁴), with the whole part of the logarithm.
+    let number = u128::from(word) + 1;
+    let length = number.ilog2();
+    let mut mantissa = (number << 64) >> (length + 1);
+    let mut digits = u128::from(length) << BITS;
+    for digit in (0..BITS).rev() {
+        // Squared it is in [2⁶², 2⁶⁴): below 2⁶³ the digit is zero.
+        mantissa = (mantissa * mantissa) >> 64;
+        if mantissa >> 63 == 1 {
+            digits |= 1 << digit;
+        } else {
+            mantissa <<= 1;
+        }
+    }
+    // −log₂, up to 64 · 2⁴⁸; times ln 2, with 48 digits behind the point.
+    let below = (64_u128 << BITS) - digits;
+    let natural = (below * LN_2) >> 64;
+    Span::from_ns(capped((natural * u128::from(mean.as_ns())) >> BITS)).unwrap_or(Span::LONGEST)
+}
+
+/// When the I/Os of an operation go on that is paced by I/Os a second, above zero, after `number`
+/// of them; `None` beyond the end of time.
+pub fn paced_ios(begin: Instant, ios: u64, number: u64) -> Option<Instant> {
+    let time = (u128::from(number) * SECOND).div_ceil(u128::from(ios));
+    begin.checked_add(Span::from_ns(u64::try_from(time).ok()?)?)
+}
+
+/// The place of `at` in a random order of 0..`number`, which the keys choose: a Feistel network of
+/// four rounds (M. Luby, C. Rackoff, "How to construct pseudorandom permutations from pseudorandom
+/// functions", 1988) on the next even number of binary digits, walked until it is below `number`.
+pub fn shuffled(at: u64, number: u64, keys: [u64; 4]) -> u64 {
+    let half = (u64::BITS - number.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1_u64 << half) - 1;
+    let mut place = at;
+    loop {
+        let (mut left, mut right) = ((place >> half) & mask, place & mask);
+        for key in keys {
+            (left, right) = (right, left ^ (scrambled(right ^ key) & mask));
+        }
+        place = (left << half) | right;
+        if place < number {
+            return place;
+        }
+    }
+}
+
+/// Digits of a number mixed (D. Stafford's variant 13 of the finalizer of MurmurHash3, as in
+/// SplitMix64 of Steele, Lea and Flood, 2014).
+fn scrambled(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +156,41 @@ mod tests {
             }
         }
         assert_eq!(WriteBack { rate: 1, flush: ms(1) }.next(u64::MAX, u64::MAX), None);
+    }
+
+    /// Against the logarithm of the machine, and the moments of the distribution.
+    #[test]
+    fn exponential_times() {
+        let mean = ms(1_000);
+        for word in [0, 1, 5, 1 << 20, 1 << 63, (1 << 63) - 1, u64::MAX - 1_000_000, u64::MAX] {
+            let exact = -((word as f64 + 1.0).log2() - 64.0) * std::f64::consts::LN_2 * 1e9;
+            let found = exponential(word, mean).as_ns() as f64;
+            assert!((found - exact).abs() <= 2.0, "{word}: {found} and {exact}");
+        }
+        assert_eq!(exponential(u64::MAX, Span::LONGEST), Span::ZERO);
+        assert!(exponential(0, Span::LONGEST) == Span::LONGEST);
+        let draws = 100_000_u64;
+        let times: Vec<f64> = (0..draws)
+            .map(|draw| exponential(scrambled((draw + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)), mean).as_ns() as f64)
+            .collect();
+        let sum: f64 = times.iter().sum();
+        let squares: f64 = times.iter().map(|time| time * time).sum();
+        // The mean is 1 s, and the mean square 2 s².
+        assert!((sum / 1e14 - 1.0).abs() < 0.01 && (squares / 2e23 - 1.0).abs() < 0.03, "{sum} {squares}");
+    }
+
+    #[test]
+    fn each_place_once() {
+        for number in [1, 2, 3, 4, 5, 7, 16, 17, 100, 1_000, 4_097] {
+            for keys in [[0; 4], [1, 2, 3, 4], [u64::MAX, 7, 1 << 40, 9]] {
+                let mut places: Vec<u64> = (0..number).map(|at| shuffled(at, number, keys)).collect();
+                places.sort_unstable();
+                assert_eq!(places, (0..number).collect::<Vec<u64>>());
+            }
+        }
+        assert!(shuffled(u64::MAX - 1, u64::MAX, [3; 4]) < u64::MAX);
+        let order = |keys| (0..64).map(|at| shuffled(at, 64, keys)).collect::<Vec<u64>>();
+        assert_ne!(order([1, 2, 3, 4]), order([1, 2, 3, 5]));
     }
 
     #[test]

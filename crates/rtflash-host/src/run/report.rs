@@ -102,8 +102,11 @@ pub struct JobReport {
     pub latencies: Latencies,
     /// Bytes of these I/Os.
     pub bytes: u128,
-    /// Bytes of these I/Os for each second between warm-up and duration, rounded down.
+    /// Bytes of these I/Os for each second of `span`, rounded down.
     pub bytes_per_s: u128,
+    /// The time in which its I/Os count: from its begin and its ramp, the warm-up at the earliest,
+    /// until it is over, the duration at the latest.
+    pub span: Span,
     /// I/Os that have not ended at the end of the run.
     pub open: u64,
     /// How long before the end the first of them was released; zero where there are none.

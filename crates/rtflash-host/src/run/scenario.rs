@@ -3,7 +3,7 @@
 use rtflash_model::Instant;
 
 use super::device::HostDevice;
-use super::job::Job;
+use super::job::{Job, MixedIo};
 use crate::Command;
 use crate::host::Host;
 use crate::scheduler::{Scheduler, SchedulerSettings};
@@ -34,6 +34,8 @@ pub struct HostSetup {
     pub host: Host,
     /// The scheduler.
     pub scheduler: SchedulerSettings,
+    /// How long the device is, in bytes; `None` where that is not stated.
+    pub size: Option<u64>,
 }
 
 impl Scenario {
@@ -52,9 +54,16 @@ impl Scenario {
         of_device.unwrap_or(self.host.requests)
     }
 
-    /// An I/O of a job at a place, as the scheduler would see it in one piece.
+    /// An I/O of a job at a place, as the scheduler would see it in one piece; the first of those
+    /// that the job draws from.
     pub fn whole(&self, job: usize, from: u64) -> Option<Command> {
-        Some(self.jobs.get(job)?.io(u32::try_from(job).ok()?, from))
+        let io = self.jobs.get(job)?.ios().next()?;
+        self.whole_of(job, io, from)
+    }
+
+    /// One of the I/Os of a job at a place, as the scheduler would see it in one piece.
+    pub fn whole_of(&self, job: usize, io: MixedIo, from: u64) -> Option<Command> {
+        Some(self.jobs.get(job)?.io(u32::try_from(job).ok()?, io, from))
     }
 
     /// The requests of an I/O: it is cut at `max_sectors`.

@@ -179,7 +179,7 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     };
     let writer = Job {
         name: "writer".into(),

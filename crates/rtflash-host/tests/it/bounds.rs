@@ -43,6 +43,7 @@ pub fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
         },
         phase: at(rng.within(0, 500)),
         count: (rng.within(0, 5) == 0).then_some(rng.within(1, 9)),
+        ..Job::default()
     }
 }
 
@@ -306,7 +307,7 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     }
 }
 

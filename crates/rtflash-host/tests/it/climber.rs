@@ -54,6 +54,7 @@ fn job(rng: &mut Stream, class: Class, number: u64) -> Job {
         releases,
         phase: at(rng.within(0, 4_000)),
         count: (rng.within(0, 3) == 0).then_some(rng.within(1, 30)),
+        ..Job::default()
     }
 }
 

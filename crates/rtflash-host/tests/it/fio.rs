@@ -3,19 +3,19 @@
 use std::fmt::Write;
 
 use rtflash_host::run::{HostSetup, Scenario, is_fio, read_fio, read_scenario, read_setup, run};
-use rtflash_model::line_column;
 use rtflash_model::random::Stream;
+use rtflash_model::{Instant, line_column};
 
 const SETUP: &str = r#""device": { "kind": "emmc", "depth": 2, "read": { "first": "40us", "next": "20us", "per_kib": "1us" },
         "write": { "first": "60us", "next": "30us", "per_kib": "2us" } },
     "host": { "cpus": 4, "max_sectors": "64KiB", "requests": 64 }, "scheduler": { "name": "k2", "max_inflight": 2 }"#;
 
 fn setup() -> HostSetup {
-    read_setup(&format!("{{ {SETUP} }}"), None).expect("a setup")
+    read_setup(&format!("{{ {SETUP}, \"size\": \"1GiB\" }}"), None).expect("a setup")
 }
 
 fn read(text: &str) -> Scenario {
-    read_fio(text, &setup()).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"))
+    read_fio(text, &setup(), &mut ()).unwrap_or_else(|wrong| panic!("{wrong}\n{text}")).scenario
 }
 
 fn json(jobs: &str, duration: &str) -> Scenario {
@@ -26,13 +26,13 @@ fn json(jobs: &str, duration: &str) -> Scenario {
 #[test]
 fn a_file_with_globals_clones_and_comments() {
     let found = read(
-        "; two readers and a writer\n\n[global]\nbs=4k\nsize = 1g\nruntime=2\n\n[readers]\nrw=randread\nnumjobs=2\nprioclass=1\nprio=0\n\
+        "; two readers and a writer\n\n[global]\nioengine=libaio\nbs=4k ; a comment behind a value\nsize = 1g\nruntime=2\n\n[readers]\nrw=randread\nnumjobs=2\nprioclass=1\nprio=0\n\
          cpus_allowed=1,3\nthinktime=2ms\n# what follows holds for the rest\n[global]\nbs=8k,512k\nstartdelay=500ms\n[log]\nrw=write\niodepth=4\n\
          prioclass=3\nrate=,10m\noffset=1g\n[trim]\nrw=trim\nruntime=1500msec\r\n",
     );
     let reader = |number: u32, cpu: u32| {
         format!(
-            r#"{{ "name": "readers.{number}", "op": "read", "pattern": "random", "from": "{number}GiB", "span": "1GiB", "size": "4KiB", "count": 262144,
+            r#"{{ "name": "readers.{number}", "op": "read", "pattern": "shuffled", "from": "{number}GiB", "span": "1GiB", "size": "4KiB", "count": 262144,
                 "class": "rt", "level": 0, "cpu": {cpu}, "think": "2ms", "until": "2s" }}"#
         )
     };
@@ -50,8 +50,9 @@ fn a_file_with_globals_clones_and_comments() {
 
 #[test]
 fn a_file_in_which_nothing_is_said_twice() {
-    let found = read("[one]\nreadwrite=write\nblocksize=128k\nsize=1m\n[two]\nruntime=1");
-    let jobs = r#"{ "name": "one", "op": "write", "size": "128KiB", "span": "1MiB", "count": 8 }, { "name": "two", "op": "read", "from": "1MiB", "size": "4KiB", "until": "1s" }"#;
+    let found = read("[one]\nreadwrite=write\nblocksize=128k\nsize=1m\nruntime=1\n[two]\nruntime=1");
+    let jobs = r#"{ "name": "one", "op": "write", "size": "128KiB", "span": "1MiB", "count": 8, "until": "1s" },
+        { "name": "two", "op": "read", "from": "1MiB", "size": "4KiB", "until": "1s" }"#;
     assert_eq!(found, json(jobs, "1s"));
 }
 
@@ -68,13 +69,13 @@ fn random(seed: u64, number: u64) -> (String, String) {
     let mut json = format!(
         r#"{{ "name": "j{number}", "op": "{op}", "pattern": "{}", "size": "{kib}KiB", "depth": {depth}, "submit": "{}", "class": "{}", "level": {level}, "cpu": {cpu},
             "phase": "{start}ms", "until": "{end}ms", "from": "{from}MiB", "span": "{span}MiB", "count": {}"#,
-        if is_random { "random" } else { "sequential" },
+        if is_random { "shuffled" } else { "sequential" },
         if depth > 1 { "async" } else { "sync" },
         ["rt", "be", "idle"][usize::try_from(class).expect("a class")],
         span * 1_024 / kib
     );
     let mut fio = format!(
-        "[j{number}]\nrw={}{op}\nbs={kib}k\niodepth={depth}\nprioclass={}\nprio={level}\ncpus_allowed={cpu}\nstartdelay={start}ms\n\
+        "[j{number}]\nioengine=io_uring\nrw={}{op}\nbs={kib}k\niodepth={depth}\nprioclass={}\nprio={level}\ncpus_allowed={cpu}\nstartdelay={start}ms\n\
          runtime={}ms\nfilename=/dev/sda\noffset={from}m\nsize={}k\n",
         if is_random { "rand" } else { "" },
         class + 1,
@@ -82,8 +83,12 @@ fn random(seed: u64, number: u64) -> (String, String) {
         span * 1_024
     );
     if within(0, 1) == 0 {
-        let think = within(0, 3_000);
+        let think = within(1, 3_000);
         let _ = write!(json, r#", "think": "{think}us""#);
+        if depth > 1 {
+            // fio lets all I/Os end before it thinks.
+            json += r#", "think_after": 1"#;
+        }
         let _ = writeln!(fio, "thinktime={think}");
     }
     if within(0, 1) == 0 {
@@ -155,16 +160,25 @@ fn what_is_a_job_file() {
 #[test]
 fn what_is_wrong_is_pointed_at() {
     for (text, line, column, says) in [
-        ("[a]\nruntime=1\nioengine=libaio\n", 3, 1, "a.ioengine: unknown option `ioengine` (expected one of `rw`"),
+        ("[a]\nruntime=1\nioengine=net\n", 3, 10, "a.ioengine: engine `net` does no block I/O"),
         ("[a]\niodeth=1\nruntime=1", 2, 1, "unknown option `iodeth` (expected `iodepth`, the nearest"),
-        ("[a]\nruntime=1\ntime_based\n", 3, 1, "unknown option `time_based`"),
+        ("[a]\nruntime=1\nzonemode=zbd\n", 3, 1, "`zonemode`: zones are not modelled (expected a file without it)"),
+        ("[a]\nruntime=1\nzonesize = 4k\n", 3, 1, "`zonesize`: zones are not modelled"),
+        ("[a]\nruntime=1\nread_iolog=log\n", 3, 1, "`rtflash import fio` reads it"),
         ("[a]\nruntime=1\nbs = 4x\n", 3, 6, "a.bs: `bs` is `4x` (expected whole bytes, such as 4096, 4k or 1m)"),
         ("[a]\nruntime=1\nbs\n", 3, 1, "`bs` has no value"),
         ("[a]\nruntime=1\nbs=0\n", 3, 4, "bytes above zero"),
-        ("[a]\nruntime=1\nrw=randrw\n", 3, 4, "`randrw` does several things"),
-        ("[a]\nruntime=1\nrw=randread:8\n", 3, 4, "`rw` is `randread:8`"),
-        ("[a]\nruntime=1\nrw=randread\n", 3, 1, "random I/O without `size`"),
-        ("[a]\nruntime=1\nfilename=/dev/a:/dev/b\n", 3, 10, "one file or device"),
+        ("[a]\nruntime=1\nbssplit=4k/90:8k/20\n", 3, 9, "shares of more than 100 %"),
+        ("[a]\nruntime=1\nbsrange=4k\n", 3, 9, "it is no range of sizes"),
+        ("[a]\nruntime=1\nrw=read:8x\n", 3, 4, "bytes behind the colon, such as `read:8k`"),
+        ("[a]\nruntime=1\nrw=read:-8k\n", 3, 4, "I/O from the end on without `size`"),
+        ("[a]\nruntime=1\nrw=randread\n", 3, 4, "random I/O without `size`"),
+        ("[a]\nruntime=1\nrw=randrw\nsize=1m\nrwmixread=101\n", 5, 11, "a whole number from 0 to 100"),
+        ("[a]\nruntime=1\nrate=1m\nrate_iops=5\n", 4, 11, "`rate` and `rate_iops` (expected one of both)"),
+        ("[a]\nruntime=1\nrate=1m\nrate_process=bursts\n", 4, 14, "`linear` or `poisson`"),
+        ("[a]\nruntime=1\nwait_for=b\n", 3, 10, "no section above is called `b`"),
+        ("[a]\nruntime=1\nsize=$mb_memory\n", 3, 1, "the memory of the machine is not in the file"),
+        ("[a]\nruntime=1\ninclude other\n", 3, 1, "a.include: `other` cannot be read from here"),
         ("[a]\nruntime=1\nfilename=\n", 3, 1, "`filename` has no value"),
         (
             "[a]\nruntime=1\nsize=8192p\n[b]\nruntime=1\nsize=8191p\n[c]\nruntime=1\nsize=2p\n",
@@ -172,35 +186,83 @@ fn what_is_wrong_is_pointed_at() {
             1,
             "its file ends beyond 2^64 bytes",
         ),
-        ("[a]\nruntime=1\nsize=20%\n", 3, 6, "`size` is `20%`"),
-        ("[a]\nruntime=1\nsize=1k\n", 3, 1, "`size` is shorter than an I/O"),
+        ("[a]\nruntime=1\nsize=20%\n", 3, 6, "whose length is not stated (expected `filesize=`"),
+        ("[a]\nruntime=1\nsize=200%\n", 3, 6, "`size` is `200%`"),
+        ("[a]\nfilename=/dev/sda\noffset=4g\n", 3, 8, "behind the end at 1073741824"),
+        ("[a]\nruntime=1\nsize=1k\n", 3, 6, "`size` is shorter than an I/O"),
         ("[a]\nruntime=1\nprioclass=4\n", 3, 11, "0 (none), 1 (real-time)"),
         ("[a]\nruntime=1\nprio=8\n", 3, 6, "a whole number from 0 to 7"),
         ("[a]\nruntime=1\ncpus_allowed=0-4\n", 3, 14, "there is no core 4: the host has 4"),
-        ("[a]\nruntime=0\n", 2, 9, "a time above zero"),
-        ("[a]\nruntime=1\nstartdelay=1-5\n", 3, 12, "`startdelay` is `1-5`"),
+        ("[a]\nruntime=0\n", 1, 1, "a job without an end"),
+        ("[a]\nruntime=1\nstartdelay=5-1\n", 3, 12, "`startdelay` is no range of times"),
         ("[a]\nruntime=1\niodepth=4000000000\n", 3, 9, "a whole number from 1 to 16384"),
         ("[a]\nruntime=1\nnumjobs=5000\n", 3, 9, "a whole number from 1 to 4096"),
-        ("[a]\nruntime=1\nbs=1t\n", 3, 1, "each I/O is cut into 16777216 requests"),
-        ("[a]\nruntime=1\noffset=16383p\nsize=2p\n", 3, 1, "it ends beyond 2^64 bytes"),
-        ("[a]\nruntime=100000d\nstartdelay=100000d\n", 2, 1, "it ends later than there is time"),
+        ("[a]\nruntime=1\nbs=1t\n", 3, 4, "each I/O is cut into 16777216 requests"),
+        ("[a]\nruntime=1\noffset=16383p\nsize=2p\n", 3, 8, "it ends beyond 2^64 bytes"),
+        ("[a]\nruntime=100000d\nstartdelay=100000d\n", 2, 9, "it ends later than there is time"),
         ("[a]\nrw=read\n", 1, 1, "a job without an end"),
-        ("[a]\nsize=4k\n", 3, 1, "no job says how long to run"),
         ("[a\nruntime=1\n", 1, 1, "`[a` begins no section"),
         ("[]\n", 1, 1, "`[]` begins no section"),
         ("rw=read\n[a]\nruntime=1\n", 1, 1, "an option above all sections"),
         ("[global]\nruntime=1\n", 3, 1, "no jobs"),
-        ("[a]\nruntime=1\n[a]\nruntime=1\n", 3, 1, "a second job is called `a`"),
-        ("[a.1]\nruntime=1\n[a]\nruntime=1\nnumjobs=2", 3, 1, "a second job is called `a.1`"),
     ] {
-        let wrong = read_fio(text, &setup()).expect_err(text);
+        let wrong = read_fio(text, &setup(), &mut ()).expect_err(text);
         let at = line_column(text, wrong.first()[0].range.start);
         assert_eq!(at, (line, column), "{text}{wrong}");
         assert!(wrong.to_string().contains(says), "{text}`{says}` in {wrong}");
         assert_eq!(wrong.count(), 1, "{wrong}");
     }
     // All of them, but not for ever.
-    assert_eq!(read_fio("[global]\nx=1\ny=2\n[a]\n[b]\nz=1", &setup()).expect_err("faults").count(), 3);
-    assert!(read_fio(&"x\n".repeat(1 << 20), &setup()).expect_err("faults").count() <= 1_000);
-    assert!(read_fio(&format!("[a]\n{}", "x\n".repeat(1 << 20)), &setup()).expect_err("faults").count() <= 1_000);
+    assert_eq!(read_fio("[global]\nx=1\ny=2\n[a]\n[b]\nz=1", &setup(), &mut ()).expect_err("faults").count(), 3);
+    assert!(read_fio(&"x\n".repeat(1 << 20), &setup(), &mut ()).expect_err("faults").count() <= 1_000);
+    assert!(
+        read_fio(&format!("[a]\n{}", "x\n".repeat(1 << 20)), &setup(), &mut ()).expect_err("faults").count() <= 1_000
+    );
+}
+
+/// Lines and bytes of job files, deleted, repeated, replaced and put into others: reading and
+/// running them never panics.
+#[test]
+fn no_job_file_panics() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jobs");
+    let mut files: Vec<std::path::PathBuf> =
+        std::fs::read_dir(folder).expect("job files").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    let files = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "fio"));
+    let mut texts: Vec<String> = files.map(|path| std::fs::read_to_string(path).expect("a job file")).collect();
+    texts.push("[a]\nfilename=x:y\nnumjobs=$ncpus\nbs=$pagesize*2\nsize=${SIZE}1m\ncpus_allowed=0-3\nprio=1\n".into());
+    let values =
+        ["", "0", "1", "-1", "100%", "0%", "18446744073709551615", "16383p", "4k", "1-5", "a,b", ":", "4k/50:8k", "9s"];
+    let (mut read, mut ran) = (0, 0);
+    for seed in 0..6_000 {
+        let mut rng = Stream::numbered(seed, b"fio-fuzz", 0);
+        let mut lines: Vec<String> = texts[rng.index(texts.len())].lines().map(str::to_owned).collect();
+        for _ in 0..rng.within(1, 6) {
+            let (at, other) = (rng.index(lines.len()), texts[rng.index(texts.len())].clone());
+            let others: Vec<&str> = other.lines().collect();
+            match rng.within(0, 4) {
+                0 => lines.insert(at, others[rng.index(others.len())].to_owned()),
+                1 if lines.len() > 1 => drop(lines.remove(at)),
+                2 => {
+                    let name = lines[at].split('=').next().unwrap_or_default().to_owned();
+                    lines[at] = format!("{name}={}", rng.one_of(&values));
+                }
+                3 => {
+                    let mut bytes = lines[at].clone().into_bytes();
+                    let place = rng.index(bytes.len() + 1);
+                    bytes.insert(place, rng.one_of(b"0=[]:;#,%${}- kz\x00\xff"));
+                    lines[at] = String::from_utf8_lossy(&bytes).into_owned();
+                }
+                _ => lines.push(lines[at].clone()),
+            }
+        }
+        let Ok(jobs) = read_fio(&lines.join("\n"), &setup(), &mut ()) else { continue };
+        read += 1;
+        let scenario = Scenario {
+            duration: jobs.scenario.duration.min(Instant::from_ns(300_000).expect("a time")),
+            ..jobs.scenario
+        };
+        ran += u32::from(run(&scenario, seed).is_ok());
+    }
+    assert!(read > 1_000 && ran > 1_000, "{read} {ran}");
 }

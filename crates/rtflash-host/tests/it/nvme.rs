@@ -77,7 +77,7 @@ fn job(name: String, op: Op, cpu: u32) -> Job {
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     }
 }
 

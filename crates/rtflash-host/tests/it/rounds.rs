@@ -361,6 +361,7 @@ fn job(rng: &mut Stream, class: Class, number: usize) -> Job {
         },
         phase: at(rng.within(0, 5_000)),
         count: (rng.within(0, 3) == 0).then_some(rng.within(1, 30)),
+        ..Job::default()
     }
 }
 

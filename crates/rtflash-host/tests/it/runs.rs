@@ -367,7 +367,7 @@ fn scenario(seed: u64) -> Scenario {
             count: (rng.within(0, 3) == 0).then_some(rng.within(0, 9)),
             until: (rng.within(0, 5) == 0).then_some(at(phase + rng.within(1, 4_000))),
             pace: (is_closed && rng.within(0, 2) == 0).then_some(rng.within(1_000_000_000, 90_000_000_000)),
-            deadline: None,
+            ..Job::default()
         }
     };
     let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
@@ -442,7 +442,7 @@ fn a_reader_behind_a_writer() {
         count: Some(1),
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     };
     let writer = Job {
         name: "writer".into(),

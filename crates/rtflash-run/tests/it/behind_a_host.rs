@@ -83,7 +83,7 @@ fn beside(rng: &mut Stream) -> Vec<Job> {
         count: None,
         until: None,
         pace: None,
-        deadline: None,
+        ..Job::default()
     };
     (0..rng.within(0, 3)).map(|number| job(number, rng)).collect()
 }

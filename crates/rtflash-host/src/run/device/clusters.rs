@@ -216,11 +216,7 @@ impl CertifiedClusters {
             user_centric: false,
             is_async: false,
             releases: JobReleases::Every { period: period(source.releases), jitter: self.jitter },
-            phase: Instant::START,
-            count: None,
-            until: None,
-            pace: None,
-            deadline: None,
+            ..Job::default()
         };
         let sources = self.sources.iter().map(|&source| &self.plan.sources()[source]);
         sources.map(job).collect()

@@ -1,6 +1,8 @@
 //! The run itself.
 
 mod error;
+mod lives;
+mod placing;
 mod queueing;
 mod releasing;
 mod tags;
@@ -12,7 +14,7 @@ use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::{JobPattern, JobReleases};
+use super::job::JobReleases;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
 use super::scenario::{Scenario, cut};
@@ -20,6 +22,9 @@ use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
+pub use lives::until_over;
+use lives::{EndOfIo, JobLife};
+use placing::JobProgress;
 use tags::{Submitter, Tags};
 
 /// I/Os that may wait or be under way.
@@ -32,6 +37,8 @@ enum EngineEvent {
     Release(usize),
     /// A completion causes an asking.
     Ask,
+    /// The time of the job of this position is over.
+    Over(usize),
 }
 
 /// An I/O under way.
@@ -39,20 +46,11 @@ enum EngineEvent {
 struct Io {
     job: usize,
     released: Instant,
+    bytes: u64,
     /// Requests and pieces that have not ended.
     left: u64,
     /// Whether one of them has gone to the device.
     begun: bool,
-}
-
-/// What a job has released.
-#[derive(Debug, Clone, Copy, Default)]
-struct JobProgress {
-    released: u64,
-    /// Of a closed job, with those that have a time already.
-    planned: u64,
-    /// Where the next one lies, if it is sequential.
-    next: u64,
 }
 
 struct HostEngine<'a, W> {
@@ -67,6 +65,7 @@ struct HostEngine<'a, W> {
     now: Instant,
     events: BinaryHeap<Reverse<(Instant, EngineEvent)>>,
     progress: Vec<JobProgress>,
+    lives: Vec<JobLife>,
     /// By number.
     ios: BTreeMap<u64, Io>,
     next_io: u64,
@@ -131,7 +130,8 @@ pub fn run_by(
         left: HashMap::new(),
         now: Instant::START,
         events: BinaryHeap::new(),
-        progress: scenario.jobs.iter().map(|job| JobProgress { next: job.from, ..JobProgress::default() }).collect(),
+        progress: scenario.jobs.iter().map(JobProgress::new).collect(),
+        lives: JobLife::all(&scenario.jobs),
         ios: BTreeMap::new(),
         next_io: 0,
         io_of: HashMap::new(),
@@ -153,7 +153,7 @@ pub fn run_by(
         late: vec![0; scenario.jobs.len()],
     };
     engine.begin();
-    while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration) {
+    while let Some(now) = engine.next_instant().filter(|&now| now <= scenario.duration && !engine.has_ended()) {
         engine.now = now;
         engine.instant();
         engine.device.settle(now);
@@ -174,6 +174,11 @@ pub fn run_by(
 }
 
 impl<W: Watch> HostEngine<'_, W> {
+    /// Whether a run without a duration is over.
+    fn has_ended(&self) -> bool {
+        self.scenario.duration == Instant::END && self.lives.iter().all(JobLife::is_over)
+    }
+
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
         self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
@@ -219,6 +224,10 @@ impl<W: Watch> HostEngine<'_, W> {
                     self.retry = None;
                     true
                 }
+                EngineEvent::Over(job) => {
+                    self.over(job);
+                    false
+                }
             };
         }
         if asks {
@@ -234,6 +243,7 @@ impl<W: Watch> HostEngine<'_, W> {
             if self.release(job) {
                 self.ask();
             }
+            self.leave(job);
         }
         self.caused = caused;
     }
@@ -270,49 +280,50 @@ impl<W: Watch> HostEngine<'_, W> {
         {
             io.left -= 1;
             if io.left == 0 {
-                let Io { job, released, .. } = *io;
+                let ended = *io;
                 self.ios.remove(&number);
-                self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
-                self.foresee(|foresight| foresight.ended(job));
-                if self.now >= self.scenario.warmup {
-                    let latency = self.now.since(released);
-                    self.latencies[job].note(latency.as_ns());
-                    self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
-                }
-                if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
-                    // What comes at once comes behind all else at this instant.
-                    match self.plan(job, self.now.saturating_add(think)) {
-                        Some(at) if at == self.now => self.caused.push(job),
-                        at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
-                    }
+                self.finish(number, &ended);
+            }
+        }
+    }
+
+    /// An I/O has ended.
+    fn finish(&mut self, number: u64, &Io { job, released, bytes, .. }: &Io) {
+        self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
+        self.foresee(|foresight| foresight.ended(job));
+        if self.now >= self.scenario.warmup && self.lives[job].counts(self.now) {
+            let latency = self.now.since(released);
+            self.latencies[job].note(latency.as_ns());
+            self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
+            self.lives[job].bytes += u128::from(bytes);
+        }
+        if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
+            match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {
+                EndOfIo::Think => self.replace(job, self.now.saturating_add(think)),
+                EndOfIo::Replace => self.replace(job, self.now),
+                EndOfIo::Wait => {}
+                EndOfIo::ThinkAll(places) => {
+                    let at = self.now.saturating_add(think);
+                    self.lives[job].thinks(at);
+                    (0..places).for_each(|_| self.replace(job, at));
                 }
             }
+        }
+        self.leave(job);
+    }
+
+    /// A closed job's next I/O is planned. One that comes at once comes after all else at this
+    /// instant.
+    fn replace(&mut self, job: usize, at: Instant) {
+        match self.plan(job, at) {
+            Some(at) if at == self.now => self.caused.push(job),
+            at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
         }
     }
 
     /// A job releases its next I/O. Says whether it has one.
     fn release(&mut self, position: usize) -> bool {
-        let job = &self.scenario.jobs[position];
-        let number = self.progress[position].released;
-        if job.count.is_some_and(|count| number >= count) || job.until.is_some_and(|until| self.now >= until) {
-            return false;
-        }
-        let from = match (job.pattern, job.span) {
-            (JobPattern::Random, Some(span)) => {
-                let place = self.drawn(b"places\0\0", position, number).below((span / job.size).max(1));
-                job.from.saturating_add(place.saturating_mul(job.size))
-            }
-            (_, span) => {
-                let next = self.progress[position].next;
-                let end = next.checked_add(job.size);
-                let fits = span.is_none_or(|span| end.is_some_and(|end| end - job.from <= span));
-                let from = if fits && end.is_some() { next } else { job.from };
-                self.progress[position].next = from.saturating_add(job.size);
-                from
-            }
-        };
-        self.progress[position].released += 1;
-        let Some(whole) = self.scenario.whole(position, from) else { return false };
+        let Some(whole) = self.next_whole(position) else { return false };
         let io = self.next_io;
         self.next_io += 1;
         self.watch.see(self.now, &RunEvent::Released { io, job: position });
@@ -331,9 +342,9 @@ impl<W: Watch> HostEngine<'_, W> {
             left += numbered.len() as u64;
             self.tags.wait(self.tag_limit(&request), submitter, numbered);
         }
-        self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
+        self.lives[position].live += 1;
+        self.ios.insert(io, Io { job: position, released: self.now, bytes: whole.size, left, begun: false });
         self.admit();
-        self.release_next(position);
         true
     }
 
@@ -374,14 +385,14 @@ impl<W: Watch> HostEngine<'_, W> {
 
     fn report(self) -> Vec<JobReport> {
         let Scenario { jobs, duration, warmup, .. } = self.scenario;
-        let span = u128::from(duration.since(*warmup).as_ns());
-        let report = |((job, latencies), late): ((&super::Job, Latencies), u64)| {
-            let bytes = u128::from(latencies.count()) * u128::from(job.size);
-            let bytes_per_s = (bytes * 1_000_000_000).checked_div(span).unwrap_or(0);
-            let (name, deadline) = (job.name.clone(), job.deadline);
-            JobReport { name, latencies, bytes, bytes_per_s, open: 0, oldest: Span::ZERO, deadline, late }
+        let each = jobs.iter().zip(self.latencies).zip(self.late).zip(&self.lives);
+        let report = |(((job, latencies), late), life): (((&super::Job, Latencies), u64), &JobLife)| {
+            let span = life.span(*warmup, *duration);
+            let bytes_per_s = (life.bytes * 1_000_000_000).checked_div(span.as_ns().into()).unwrap_or(0);
+            let (name, deadline, bytes) = (job.name.clone(), job.deadline, life.bytes);
+            JobReport { name, latencies, bytes, bytes_per_s, span, open: 0, oldest: Span::ZERO, deadline, late }
         };
-        let mut reports: Vec<JobReport> = jobs.iter().zip(self.latencies).zip(self.late).map(report).collect();
+        let mut reports: Vec<JobReport> = each.map(report).collect();
         for io in self.ios.values() {
             let (report, age) = (&mut reports[io.job], duration.since(io.released));
             (report.open, report.oldest) = (report.open + 1, age.max(report.oldest));

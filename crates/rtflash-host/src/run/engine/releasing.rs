@@ -8,59 +8,55 @@ use rtflash_model::{Instant, Span};
 use super::{EngineEvent, HostEngine};
 use crate::run::foresight::Foresight;
 use crate::run::job::JobReleases;
-use crate::run::releases::paced;
+use crate::run::releases::{WriteBack, exponential};
 use crate::run::watch::Watch;
 
 impl<W: Watch> HostEngine<'_, W> {
-    pub(super) fn begin(&mut self) {
-        for (position, job) in self.scenario.jobs.iter().enumerate() {
-            match job.releases {
-                JobReleases::Every { .. } => self.release_next(position),
-                JobReleases::Closed { depth, .. } => {
-                    for _ in 0..depth {
-                        let at = self.plan(position, job.phase);
-                        self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(position)))));
-                    }
-                }
-                JobReleases::WriteBack(_) => self.plan_flush(position),
-            }
-        }
-    }
-
     /// Plans the next release of a job that has a period.
     pub(super) fn release_next(&mut self, position: usize) {
         let job = &self.scenario.jobs[position];
         let JobReleases::Every { period, jitter } = job.releases else { return };
-        let number = self.progress[position].released;
-        if job.count.is_some_and(|count| number >= count) {
-            return;
-        }
-        let Some(nominal) = period.checked_mul(number).and_then(|span| job.phase.checked_add(span)) else { return };
+        let Some(begun) = self.lives[position].begun().filter(|_| !self.has_released_all(position)) else { return };
+        let number = self.progress[position].released / u64::from(job.burst);
+        let nominal = if job.is_poisson {
+            self.by_chance(position, number, period)
+        } else {
+            period.checked_mul(number).and_then(|span| begun.checked_add(span))
+        };
+        let Some(nominal) = nominal else { return };
         let late = if jitter == Span::ZERO {
             0
         } else {
             self.drawn(b"jitter\0\0", position, number).below(jitter.as_ns() + 1)
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
-        self.foresee(|foresight| foresight.plan(position, nominal));
+        // The host does not know what chance says.
+        let known = if job.is_poisson { self.now.max(begun) } else { nominal };
+        self.foresee(|foresight| foresight.plan(position, known));
+        self.lives[position].live += 1;
         self.events.push(Reverse((at, EngineEvent::Release(position))));
+    }
+
+    /// When the next I/Os are due that come after exponential times of this mean.
+    fn by_chance(&mut self, position: usize, number: u64, mean: Span) -> Option<Instant> {
+        let word = self.drawn(b"arrivals", position, number).below(u64::MAX);
+        let before = self.progress[position].drawn.or(self.lives[position].begun())?;
+        let at = before.checked_add(exponential(word, mean));
+        self.progress[position].drawn = at;
+        at
     }
 
     /// When a closed job releases its next I/O that has no time yet: at `at`, or when its pace
     /// allows it; `None` if there is none.
     pub(super) fn plan(&mut self, position: usize, at: Instant) -> Option<Instant> {
-        let job = &self.scenario.jobs[position];
-        let number = self.progress[position].planned;
-        if job.count.is_some_and(|count| number >= count) {
+        if self.has_planned_all(position) {
             return None;
         }
-        self.progress[position].planned += 1;
-        let at = match job.pace {
-            None => at,
-            Some(rate) => at.max(paced(job.phase, rate, number, job.size)?),
-        };
-        self.foresee(|foresight| foresight.plan(position, at));
-        Some(at)
+        let paced = self.pace(position, at).filter(|&at| !self.lives[position].is_late(at))?;
+        self.lives[position].live += 1;
+        let known = if self.scenario.jobs[position].is_poisson { at } else { paced };
+        self.foresee(|foresight| foresight.plan(position, known));
+        Some(paced)
     }
 
     /// Tells what is known of the time to come, if the scheduler wants to know.
@@ -71,12 +67,14 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// Plans the next flush of a job that writes back: the first one that releases something.
-    fn plan_flush(&mut self, position: usize) {
+    pub(super) fn plan_flush(&mut self, position: usize) {
         let job = &self.scenario.jobs[position];
         let JobReleases::WriteBack(written) = job.releases else { return };
         let flush = written.next(self.progress[position].released, job.size);
-        if let Some(at) = flush.and_then(|flush| written.at(job.phase, flush)) {
+        let begun = self.lives[position].begun().unwrap_or(self.now);
+        if let Some(at) = flush.and_then(|flush| written.at(begun, flush)) {
             self.foresee(|foresight| foresight.plan(position, at));
+            self.lives[position].live += 1;
             self.events.push(Reverse((at, EngineEvent::Release(position))));
         }
     }
@@ -84,9 +82,33 @@ impl<W: Watch> HostEngine<'_, W> {
     /// A release whose time has come. Says whether there is one.
     pub(super) fn timed(&mut self, position: usize) -> bool {
         self.foresee(|foresight| foresight.happens(position));
+        let any = match self.scenario.jobs[position].releases {
+            JobReleases::WriteBack(written) => self.flush(position, &written),
+            JobReleases::Every { .. } => self.burst(position),
+            JobReleases::Closed { .. } => self.release(position),
+        };
+        self.leave(position);
+        any
+    }
+
+    /// All I/Os of a period. Says whether there is one.
+    fn burst(&mut self, position: usize) -> bool {
+        let mut any = false;
+        for _ in 0..self.scenario.jobs[position].burst {
+            if !self.release(position) {
+                return any;
+            }
+            any = true;
+        }
+        self.release_next(position);
+        any
+    }
+
+    /// All I/Os that a flush releases. Says whether there is one.
+    fn flush(&mut self, position: usize, written: &WriteBack) -> bool {
         let job = &self.scenario.jobs[position];
-        let JobReleases::WriteBack(written) = job.releases else { return self.release(position) };
-        let released = written.released(written.flushes(job.phase, self.now), job.size);
+        let begun = self.lives[position].begun().unwrap_or(self.now);
+        let released = written.released(written.flushes(begun, self.now), job.size);
         let mut any = false;
         while self.progress[position].released < released && !self.has_too_many() {
             if !self.release(position) {

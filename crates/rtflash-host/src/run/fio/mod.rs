@@ -1,34 +1,72 @@
-//! Job files of fio, the flexible I/O tester: the options that say what is done and when.
+//! Job files of fio, the flexible I/O tester: what its options say of what is done and when.
 //!
-//! They have no device, and no host: a [`HostSetup`] has these.
+//! Job files have no device, and no host: a [`HostSetup`] has these.
 
+mod build;
+mod known;
 mod options;
 mod places;
+mod release;
+mod sizes;
 mod units;
+mod variables;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use rtflash_model::reading::quote;
-use rtflash_model::{Diagnostic, Diagnostics, Instant, Path, Span};
+use rtflash_model::reading::{nearest, quote};
+use rtflash_model::{Diagnostic, Diagnostics, Instant, Path};
 
-use self::options::{OptionFault, SectionOptions};
+use self::known::{Treatment, is_off};
+use self::options::{NamedFault, OptionFault, Said, SectionOptions};
 use self::places::FioFiles;
-use super::job::{Job, JobPattern, JobReleases};
-use super::read::misfit;
+use super::job::Job;
 use super::scenario::{HostSetup, Scenario};
-use crate::{Class, Op};
 
 /// Jobs that a file may have.
 const MAX_JOBS: usize = 4_096;
 
-/// What fio takes where a job does not say: `numjobs`, `iodepth`, `offset`.
-const NUMJOBS: u32 = 1;
-const IODEPTH: u32 = 1;
-const OFFSET: u64 = 0;
-
 /// Faults after which a file is given up.
 const MAX_FAULTS: usize = 1_000;
+
+/// Files that may include one another.
+const MAX_INCLUDED: usize = 64;
+
+/// What a job file takes from outside: files that it includes, and variables of the environment.
+pub trait FioOutside {
+    /// The text of a file that is named in the job file.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn file(&mut self, name: &str) -> Result<String, String>;
+
+    /// A variable of the environment; `None` where there is none.
+    fn variable(&mut self, name: &str) -> Option<String>;
+}
+
+/// Neither files nor variables.
+impl FioOutside for () {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        Err(format!("{} cannot be read from here", quote(name)))
+    }
+
+    fn variable(&mut self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// A job file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FioJobs {
+    /// Its jobs, on the setup. The duration is the end of time if the jobs end by themselves.
+    pub scenario: Scenario,
+    /// Its files and devices, and where each begins on the setup's device.
+    pub files: Vec<(String, u64)>,
+    /// Options that change no I/O, in the order in which they come.
+    pub ignored: Vec<&'static str>,
+    /// Options that change I/O in fio and not here: their names, and how jobs differ.
+    pub differs: Vec<(String, String)>,
+}
 
 /// Whether a text is a fio job file: its first line that is not empty and no comment begins a
 /// section.
@@ -42,20 +80,26 @@ pub fn is_fio(text: &str) -> bool {
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn read_fio(text: &str, setup: &HostSetup) -> Result<Scenario, Diagnostics> {
+pub fn read_fio(text: &str, setup: &HostSetup, outside: &mut dyn FioOutside) -> Result<FioJobs, Diagnostics> {
     let mut reader = FioReader {
         text,
         setup,
+        outside,
         faults: Vec::new(),
         jobs: Vec::new(),
         sections: Vec::new(),
         files: FioFiles::default(),
-        known: HashSet::new(),
-        end: None,
+        names: HashMap::new(),
+        barrier: (Vec::new(), Instant::START),
+        waited: Vec::new(),
         is_doubtful: false,
+        ignored: Vec::new(),
+        differs: Vec::new(),
+        included: 0,
     };
     reader.file();
-    if let Err(position) = reader.files.place(&mut reader.jobs) {
+    let files = reader.files.place(&mut reader.jobs);
+    if let Err(position) = files {
         let path = Path::root().key(&reader.jobs[position].name);
         let wrong = ("its file ends beyond 2^64 bytes".into(), "files that stay below together".into());
         reader.refuse(reader.sections[position].clone(), path, wrong);
@@ -68,21 +112,15 @@ pub fn read_fio(text: &str, setup: &HostSetup) -> Result<Scenario, Diagnostics> 
             ("no jobs".into(), "a job's name in brackets, and its options below it".into()),
         );
     }
-    match (reader.end, reader.faults.is_empty()) {
-        (Some(duration), true) => {
-            let HostSetup { device, host, scheduler } = setup.clone();
-            Ok(Scenario { device, host, scheduler, jobs: reader.jobs, duration, warmup: Instant::START })
-        }
-        (None, true) => {
-            let wrong = (
-                "no job says how long to run".into(),
-                "`runtime=` in one of them at least, such as `runtime=10`".into(),
-            );
-            reader.refuse(text.len()..text.len(), Path::root(), wrong);
-            Err(Diagnostics::new(reader.faults))
-        }
-        _ => Err(Diagnostics::new(reader.faults)),
+    if !reader.faults.is_empty() {
+        return Err(Diagnostics::new(reader.faults));
     }
+    // Jobs that wait for others, or have no time, end when they are done.
+    let ends = reader.jobs.iter().map(|job| job.until.filter(|_| job.after.is_empty()));
+    let duration = ends.collect::<Option<Vec<Instant>>>().and_then(|ends| ends.into_iter().max());
+    let (HostSetup { device, host, scheduler, .. }, duration) = (setup.clone(), duration.unwrap_or(Instant::END));
+    let scenario = Scenario { device, host, scheduler, jobs: reader.jobs, duration, warmup: Instant::START };
+    Ok(FioJobs { scenario, files: files.unwrap_or_default(), ignored: reader.ignored, differs: reader.differs })
 }
 
 /// A section that is being read.
@@ -98,21 +136,39 @@ struct Section {
 struct FioReader<'a> {
     text: &'a str,
     setup: &'a HostSetup,
+    outside: &'a mut dyn FioOutside,
     faults: Vec<Diagnostic>,
     jobs: Vec<Job>,
     /// The head of each job's section.
     sections: Vec<Range<usize>>,
     files: FioFiles,
-    known: HashSet<String>,
-    /// The end of the last job that has one.
-    end: Option<Instant>,
+    /// Jobs, and what belongs to them, by the names of their sections.
+    names: HashMap<String, Vec<usize>>,
+    /// The jobs that all jobs from here on wait for, and when the first of these may begin.
+    barrier: (Vec<usize>, Instant),
+    /// Those that the present section waits for by name.
+    waited: Vec<usize>,
     /// Whether a global section is wrong: what is missing below may be there.
     is_doubtful: bool,
+    ignored: Vec<&'static str>,
+    differs: Vec<(String, String)>,
+    /// Files that were included.
+    included: usize,
+}
+
+/// A line as fio sees it: what stands behind a semicolon or a hash is a comment.
+fn stripped(line: &str) -> &str {
+    let line = line.trim_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}');
+    let line = line.split(';').next().unwrap_or(line);
+    line.split('#').next().unwrap_or(line).trim_end()
 }
 
 impl FioReader<'_> {
+    /// What is wrong with a part of the text, once.
     fn refuse(&mut self, range: Range<usize>, path: Path, (problem, expected): OptionFault) {
-        self.faults.push(Diagnostic { range, path, problem, expected });
+        if !self.faults.iter().any(|fault| fault.range == range && fault.problem == problem) {
+            self.faults.push(Diagnostic { range, path, problem, expected });
+        }
     }
 
     fn file(&mut self) {
@@ -120,18 +176,18 @@ impl FioReader<'_> {
         let mut global = SectionOptions::default();
         let mut section: Option<Section> = None;
         for line in text.split_inclusive('\n') {
-            let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            let line = stripped(line);
             if self.faults.len() >= MAX_FAULTS {
                 break;
             }
-            if line.is_empty() || line.starts_with([';', '#']) {
+            if line.is_empty() {
                 continue;
             }
             if line.starts_with('[') {
                 self.end_of(section.take(), &mut global);
                 section = self.section(line, &global);
             } else if let Some(section) = &mut section {
-                self.option(line, section);
+                self.option(line, self.range(line), section);
             } else if self.faults.is_empty() {
                 let wrong =
                     ("an option above all sections".into(), "`[global]`, or a job's name in brackets, above it".into());
@@ -149,12 +205,13 @@ impl FioReader<'_> {
 
     fn section(&mut self, line: &str, global: &SectionOptions) -> Option<Section> {
         let inner = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).map(str::trim);
-        let Some(name) = inner.filter(|name| !name.is_empty() && !name.contains(']')) else {
+        let Some(name) = inner.filter(|name| !name.is_empty()) else {
             let wrong = (format!("{} begins no section", quote(line)), "a name in brackets, such as `[reader]`".into());
             self.refuse(self.range(line), Path::root(), wrong);
             return None;
         };
-        let is_global = name.eq_ignore_ascii_case("global");
+        // fio looks at the beginning alone (`__parse_jobs_ini` of init.c).
+        let is_global = name.starts_with("global");
         Some(Section {
             name: name.into(),
             at: self.range(line),
@@ -164,13 +221,78 @@ impl FioReader<'_> {
         })
     }
 
-    fn option(&mut self, line: &str, section: &mut Section) {
-        let (name, value) = line.split_once('=').unwrap_or((line, ""));
+    /// An option. `at` is its place in the text; a line of an included file has that of the line
+    /// that includes it.
+    fn option(&mut self, line: &str, at: Range<usize>, section: &mut Section) {
+        let path = Path::root().key(&section.name);
+        if let Some(name) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t', '='])) {
+            self.include(name[1..].trim(), at, section);
+            return;
+        }
+        let line = variables::with_variables(line, &mut |name| self.outside.variable(name));
+        let line = match variables::with_keywords(&line, self.setup.host.cpus) {
+            Ok(line) => line,
+            Err(expected) => {
+                self.refuse(at, path, (format!("{} cannot be calculated", quote(&line)), expected.into()));
+                return;
+            }
+        };
+        let (name, value) = line.split_once('=').unwrap_or((&line, ""));
         let (name, value) = (name.trim_end(), value.trim());
-        let range = self.range(line);
-        if let Err((in_name, wrong)) = section.options.set(name, value, range.clone(), &self.setup.host) {
-            let at = if in_name || value.is_empty() { self.range(name) } else { self.range(value) };
-            self.refuse(at, Path::root().key(&section.name).key(name), wrong);
+        let Some((known, treatment)) = known::option(name) else {
+            let names: Vec<&str> = known::names().collect();
+            let expected = match nearest(name, names.iter().copied()) {
+                Some(near) => format!("`{}`, the nearest of the known options", names[near]),
+                None => "an option of fio".into(),
+            };
+            let at = at.start..(at.start + name.len()).min(at.end);
+            self.refuse(at, path.key(name), (format!("unknown option {}", quote(name)), expected));
+            return;
+        };
+        match treatment {
+            Treatment::Taken => section.options.set(known, Said { value: value.into(), at }),
+            Treatment::Ignored => self.ignored.extend((!self.ignored.contains(&known)).then_some(known)),
+            _ if is_off(value) => {}
+            Treatment::Differs(how) => self.differs(known, how),
+            Treatment::Refused(why) => {
+                self.refuse(at, path.key(name), (format!("`{name}`: {why}"), "a file without it".into()));
+            }
+        }
+    }
+
+    fn differs(&mut self, name: &str, how: &str) {
+        if !self.differs.iter().any(|(known, known_how)| known == name && known_how == how) {
+            self.differs.push((name.to_owned(), how.to_owned()));
+        }
+    }
+
+    /// The options of another file.
+    fn include(&mut self, name: &str, at: Range<usize>, section: &mut Section) {
+        let path = Path::root().key(&section.name).key("include");
+        self.included += 1;
+        if self.included > MAX_INCLUDED {
+            let wrong = ("files include more and more files".into(), format!("at most {MAX_INCLUDED} in all"));
+            self.refuse(at, path, wrong);
+            return;
+        }
+        let text = match self.outside.file(name) {
+            Ok(text) => text,
+            Err(why) => {
+                self.refuse(at, path, (why, "a file beside the job file".into()));
+                return;
+            }
+        };
+        for line in text.lines().map(stripped).filter(|line| !line.is_empty()) {
+            if self.faults.len() >= MAX_FAULTS {
+                return;
+            }
+            if line.starts_with('[') {
+                let wrong =
+                    (format!("{} begins a section", quote(name)), "options alone in a file that is included".into());
+                self.refuse(at, path, wrong);
+                return;
+            }
+            self.option(line, at.clone(), section);
         }
     }
 
@@ -181,124 +303,28 @@ impl FioReader<'_> {
             self.is_doubtful |= section.faults < self.faults.len();
             *global = section.options;
         } else if section.faults == self.faults.len() && !self.is_doubtful {
-            self.clones(&section);
-        }
-    }
-
-    fn clones(&mut self, section: &Section) {
-        let options = &section.options;
-        let clones = options.numjobs.unwrap_or(NUMJOBS);
-        if self.jobs.len() + clones as usize > MAX_JOBS {
-            let wrong = ("too many jobs".into(), format!("at most {MAX_JOBS} in all"));
-            self.refuse(section.at.clone(), Path::root().key(&section.name), wrong);
-            return;
-        }
-        let Some(job) = self.job(section) else { return };
-        let cores: u64 = options.cores.iter().map(|(first, last)| u64::from(last - first) + 1).sum();
-        for number in 0..clones {
-            let name = if clones == 1 { section.name.clone() } else { format!("{}.{number}", section.name) };
-            if !self.known.insert(name.clone()) {
-                let wrong = (format!("a second job is called {}", quote(&name)), "a name of its own for each".into());
-                self.refuse(section.at.clone(), Path::root().key(&section.name), wrong);
-                return;
+            if section.options.flag("create_only") {
+                self.differs("create_only", "a section that only creates files does nothing");
+            } else if let Err(fault) = self.clones(&section) {
+                self.complain(&section, fault);
             }
-            let cpu = match cores {
-                0 => 0,
-                _ => core(&options.cores, u64::from(number) % cores).expect("one of the cores"),
-            };
-            self.files.add(options.filename.as_deref(), &job);
-            self.sections.push(section.at.clone());
-            self.jobs.push(Job { name, cpu, ..job.clone() });
         }
-        self.end = self.end.max(job.until);
     }
 
-    /// The job of a section, and of all its clones.
-    fn job(&mut self, section: &Section) -> Option<Job> {
-        let options = &section.options;
+    /// What is wrong with an option of a section, at its place: where it stands behind the equals
+    /// sign, or where the section begins.
+    fn complain(&mut self, section: &Section, (name, (problem, expected)): NamedFault) {
         let path = Path::root().key(&section.name);
-        let place = |name: &str| options.place(name).unwrap_or(section.at.clone());
-        let (op, pattern) = options.rw.unwrap_or((Op::Read, JobPattern::Sequential));
-        let of = match op {
-            Op::Read => 0,
-            Op::Write => 1,
-            _ => 2,
-        };
-        let size = options.bs.and_then(|sizes| sizes[of]).unwrap_or(4_096);
-        let from = options.offset.unwrap_or(OFFSET);
-        let phase = Instant::START.saturating_add(options.startdelay.unwrap_or(Span::ZERO));
-        let until = options.runtime.map(|runtime| phase.checked_add(runtime));
-        let mut wrong: Vec<SectionFault> = stretch(options, pattern, size, from).into_iter().collect();
-        if until == Some(None) {
-            wrong.push(("runtime", "it ends later than there is time", "less than 2^63 ns with `startdelay`"));
-        }
-        for &(name, problem, expected) in &wrong {
-            let path = if name.is_empty() { path.clone() } else { path.key(name) };
-            self.refuse(place(name), path, (problem.into(), expected.into()));
-        }
-        if !wrong.is_empty() {
-            return None;
-        }
-        let job = Job {
-            name: section.name.clone(),
-            op,
-            pattern,
-            from,
-            span: options.size,
-            size,
-            class: options.class.unwrap_or(Class::BestEffort),
-            // A class without a level is at its first one.
-            level: options.level.unwrap_or(if options.class.is_some() { 0 } else { 4 }),
-            cpu: core(&options.cores, 0).unwrap_or(0),
-            user_centric: false,
-            is_async: options.iodepth.is_some_and(|depth| depth > 1),
-            releases: JobReleases::Closed {
-                depth: options.iodepth.unwrap_or(IODEPTH),
-                think: options.thinktime.unwrap_or(Span::ZERO),
-            },
-            phase,
-            count: options.size.map(|span| span / size),
-            until: until.flatten(),
-            pace: options.rate.and_then(|rates| rates[of]).filter(|&rate| rate > 0),
-            deadline: None,
-        };
-        if let Some(misfit) = misfit(&job, &self.setup.device, &self.setup.host, &self.setup.scheduler) {
-            self.refuse(place("bs"), path.key("bs"), (misfit.problem, misfit.expected));
-            return None;
-        }
-        Some(job)
+        let place = section.options.place(name);
+        let path = if name.is_empty() { path } else { path.key(name) };
+        let at = place.map_or(section.at.clone(), |at| {
+            let line = self.text.get(at.clone()).unwrap_or_default();
+            match line.split_once('=') {
+                Some((_, value)) if !value.trim().is_empty() => at.end - value.trim_start().len()..at.end,
+                Some((name, _)) => at.start..at.start + name.trim_end().len(),
+                None => at,
+            }
+        });
+        self.refuse(at, path, (problem, expected));
     }
-}
-
-/// An option, or none; what is wrong with it, and what would be right.
-type SectionFault = (&'static str, &'static str, &'static str);
-
-/// What is wrong with where a job's I/Os lie, and how many there are.
-fn stretch(options: &SectionOptions, pattern: JobPattern, size: u64, from: u64) -> Option<SectionFault> {
-    match options.size {
-        Some(span) if span < size => Some(("size", "`size` is shorter than an I/O", "`bs` at least")),
-        Some(span) if from.checked_add(span).is_none() => {
-            Some(("offset", "it ends beyond 2^64 bytes", "`offset` and `size` that stay below together"))
-        }
-        None if pattern == JobPattern::Random => {
-            Some(("rw", "random I/O without `size`", "`size=`: how long its stretch of the device is"))
-        }
-        None if options.runtime.is_none() => {
-            Some(("", "a job without an end", "`size=`, after which it ends, or `runtime=`"))
-        }
-        _ => None,
-    }
-}
-
-/// The core at this position in a list of ranges.
-fn core(ranges: &[(u32, u32)], turn: u64) -> Option<u32> {
-    let mut turn = turn;
-    for &(first, last) in ranges {
-        let length = u64::from(last - first) + 1;
-        if turn < length {
-            return u32::try_from(u64::from(first) + turn).ok();
-        }
-        turn -= length;
-    }
-    None
 }

@@ -1,5 +1,4 @@
-//! Numbers, bytes and times as fio reads them with `kb_base` 1024: `4k` and `4ki` are 4,096, and
-//! `4kib` is 4,000.
+//! Numbers, bytes and times as fio reads them.
 
 use rtflash_model::{Span, TIME_LIMIT_NS};
 
@@ -22,22 +21,37 @@ pub(super) fn number(text: &str) -> Option<u64> {
     parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
 }
 
-/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024), and a `b` or an `i` behind it or not;
-/// `kib`, `mib`, `gib`, `tib` and `pib` are of 1,000. fio looks for `kib`, and then for what begins
-/// with `k`.
-pub(super) fn bytes(text: &str) -> Option<u64> {
-    let (number, unit) = parts(text)?;
-    let (prefix, base) = match (unit.strip_suffix("ib"), unit.strip_suffix(['i', 'b'])) {
-        (Some(prefix), _) => (prefix, 1_000_u64),
-        (None, Some(prefix)) => (prefix, 1_024),
-        (None, None) => (unit.as_str(), 1_024),
-    };
-    // Bytes have no `i` of their own.
-    if prefix.is_empty() && unit.contains('i') {
-        return None;
+/// What `k`, `m` and so on count, and what `ki`, `mi` and so on do: fio's `kb_base`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Units {
+    /// 1024: `k` is 1,024, and `kib` is 1,000.
+    Inverse,
+    /// 1000: `k` is 1,000, and `kib` is 1,024.
+    True,
+}
+
+impl Units {
+    /// Bytes, with one of the suffixes b, k, m, g, t, p, and a `b` or an `i` behind it or not; or
+    /// with `kib`, `mib`, `gib`, `tib` or `pib`. fio looks for `kib`, and then for what begins with
+    /// `k`.
+    pub(super) fn bytes(self, text: &str) -> Option<u64> {
+        let (number, unit) = parts(text)?;
+        let (plain, binary) = match self {
+            Units::Inverse => (1_024_u64, 1_000),
+            Units::True => (1_000, 1_024),
+        };
+        let (prefix, base) = match (unit.strip_suffix("ib"), unit.strip_suffix(['i', 'b'])) {
+            (Some(prefix), _) => (prefix, binary),
+            (None, Some(prefix)) => (prefix, plain),
+            (None, None) => (unit.as_str(), plain),
+        };
+        // Bytes have no `i` of their own.
+        if prefix.is_empty() && unit.contains('i') {
+            return None;
+        }
+        let power = ["", "k", "m", "g", "t", "p"].into_iter().position(|known| known == prefix)?;
+        number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
     }
-    let power = ["", "k", "m", "g", "t", "p"].into_iter().position(|known| known == prefix)?;
-    number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
 
 /// A time, with one of the suffixes d, h, m, s, sec, ms, msec, us and usec, or in nanoseconds of
@@ -71,7 +85,7 @@ pub(super) fn cores(text: &str, cpus: u32) -> Result<Vec<(u32, u32)>, Option<u64
 
 /// For reads, writes and trims: what a list of up to three values says. One without a comma behind
 /// it holds for the rest, too.
-pub(super) fn by_operation<T: Copy>(text: &str, value: impl Fn(&str) -> Option<T>) -> Option<[Option<T>; 3]> {
+pub(super) fn by_operation<T: Copy>(text: &str, mut value: impl FnMut(&str) -> Option<T>) -> Option<[Option<T>; 3]> {
     let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let is_open = parts.len() > 1 && parts.last().is_some_and(|last| last.is_empty());
     if is_open {
@@ -95,6 +109,10 @@ pub(super) fn by_operation<T: Copy>(text: &str, value: impl Fn(&str) -> Option<T
 mod tests {
     use super::*;
 
+    fn bytes(text: &str) -> Option<u64> {
+        Units::Inverse.bytes(text)
+    }
+
     #[test]
     fn bytes_as_fio_reads_them() {
         for text in ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "4ki", "4Ki", "4KI", "0x1000"] {
@@ -107,6 +125,8 @@ mod tests {
             assert_eq!(bytes(text), Some(value), "{text}");
         }
         assert_eq!((bytes("1024g"), bytes("1pib")), (Some(1 << 40), Some(1_000_000_000_000_000)));
+        let of_true = ["4k", "4kb", "4ki", "4kib", "1MiB"].map(|text| Units::True.bytes(text));
+        assert_eq!(of_true, [Some(4_000), Some(4_000), Some(4_000), Some(4_096), Some(1 << 20)]);
         for text in [
             "",
             "k",

@@ -9,18 +9,19 @@ mod nvme;
 mod outside;
 mod slow;
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use rtflash_model::reading::{JsonKind, Place, Reader, quote};
 use rtflash_model::{Diagnostics, Instant};
 
 use self::clusters::beside;
 use self::device::device;
-use self::job::job;
+use self::job::{JobsBefore, job};
 pub use self::outside::{Alone, Outside};
 use super::device::CertifiedClusters;
 use super::device::HostDevice;
-use super::job::{Job, JobReleases};
+use super::job::{Job, JobReleases, MixedIo, kind_of};
 use super::scenario::{HostSetup, Scenario, cut};
 use crate::file::{ObjectField, above_zero, bytes_above_zero, scheduler, time_above_zero};
 use crate::host::{Host, Kernel};
@@ -65,10 +66,12 @@ pub fn read_setup(text: &str, instead: Option<&str>) -> Result<HostSetup, Diagno
     let (mut reader, root) = Reader::open(text, "a setup: an object with `device`")?;
     let place = Place::Root;
     let mut described = root;
-    let setup = ObjectField::open(&mut reader, root, &place, ["device", "host", "scheduler"]).and_then(|mut fields| {
-        let (device, host, scheduler) = setup(&mut fields, root, instead, &mut Alone, &mut described);
-        Some(HostSetup { device: device?, host, scheduler: scheduler? })
-    });
+    let setup =
+        ObjectField::open(&mut reader, root, &place, ["device", "host", "scheduler", "size"]).and_then(|mut fields| {
+            let (device, host, scheduler) = setup(&mut fields, root, instead, &mut Alone, &mut described);
+            let size = fields.or("size", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some));
+            Some(HostSetup { device: device?, host, scheduler: scheduler?, size })
+        });
     if let Some(HostSetup { device: HostDevice::Clusters(_), .. }) = setup {
         let problem = "the tasks of `clusters` are jobs of a scenario";
         reader.refuse(described, &place.key("device"), problem, "`emmc` or `nvme` for a job file of fio");
@@ -141,15 +144,15 @@ fn scenario<'t>(
         _ => None,
     };
     let tasks = clusters.map_or_else(Vec::new, CertifiedClusters::jobs);
-    let mut known: HashSet<String> = tasks.iter().map(|job| job.name.clone()).collect();
+    let mut known: HashMap<String, usize> = tasks.iter().map(|job| job.name.clone()).zip(0..).collect();
     let jobs = fields.required(root, "jobs", "an array of jobs", |reader, raw, place| {
         let mut jobs = Vec::new();
         let is_list = reader.list(raw, place, "an array of jobs", |reader, raw, place| {
             if reader.is_hopeless() {
                 return;
             }
-            if let Some(job) = job(reader, raw, place, &host) {
-                if !known.insert(job.name.clone()) {
+            if let Some(job) = job(reader, raw, place, &JobsBefore { host: &host, positions: &known }) {
+                if known.insert(job.name.clone(), tasks.len() + jobs.len()).is_some() {
                     let problem = format!("a second job is called {}", quote(&job.name));
                     reader.refuse(raw, &place.key("name"), problem, "a name of its own for each");
                 }
@@ -189,22 +192,31 @@ pub(super) struct Misfit {
 /// Why a job cannot be run at all: its requests find no tags, or what is real-time and has a period
 /// cannot end within it.
 pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &SchedulerSettings) -> Option<Misfit> {
+    let mut ios: Vec<MixedIo> = job.ios().collect();
+    ios.sort_unstable_by_key(|io| (kind_of(io.op), Reverse(io.size)));
+    // Of each operation the longest one says whether all can be run.
+    ios.dedup_by_key(|io| io.op);
+    ios.iter().find_map(|&io| misfit_of(job, io, device, host, settings))
+}
+
+/// Why one of a job's I/Os cannot be run.
+fn misfit_of(job: &Job, io: MixedIo, device: &HostDevice, host: &Host, settings: &SchedulerSettings) -> Option<Misfit> {
     let misfit = |field, problem: String, expected: &str| Some(Misfit { field, problem, expected: expected.into() });
-    if matches!(device, HostDevice::Measured(_)) && !matches!(job.op, Op::Read | Op::Write) {
-        return misfit(Some("op"), format!("a {} was not measured", job.op.name()), "reads and writes");
+    if matches!(device, HostDevice::Measured(_)) && !matches!(io.op, Op::Read | Op::Write) {
+        return misfit(Some("op"), format!("a {} was not measured", io.op.name()), "reads and writes");
     }
-    let commands = job.size.div_ceil(host.max_sectors);
+    let commands = io.size.div_ceil(host.max_sectors);
     if commands > MAX_COMMANDS {
         let problem = format!("each I/O is cut into {commands} requests");
         return misfit(Some("size"), problem, &format!("at most {MAX_COMMANDS}"));
     }
-    let longest = job.size.min(host.max_sectors);
+    let longest = io.size.min(host.max_sectors);
     if device.page_size().is_some_and(|page| longest / u64::from(page.max(1)) > MAX_PAGES) {
         let problem = format!("a request of {longest} bytes is more than {MAX_PAGES} pages of the flash");
         return misfit(Some("size"), problem, "a shorter `max_sectors` in `host`, or shorter I/Os");
     }
     let scheduler: Box<dyn Scheduler> = device.in_front(settings);
-    for request in cut(job.io(0, job.from), host.max_sectors) {
+    for request in cut(job.io(0, io, job.from), host.max_sectors) {
         let piece = scheduler.piece(&request).unwrap_or(request.size);
         let pieces = request.size.div_ceil(piece);
         if pieces > host.requests.into() {
@@ -212,7 +224,7 @@ pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &Sch
             return misfit(None, problem, "longer pieces (`max_sectors`), or as many `requests` in `host`");
         }
     }
-    let requests = cut(job.io(0, job.from), host.max_sectors);
+    let requests = cut(job.io(0, io, job.from), host.max_sectors);
     let pieces = requests.flat_map(|request| cut(request, scheduler.piece(&request).unwrap_or(request.size)));
     let alone = device.shortest(pieces, settings.max_inflight().unwrap_or(u32::MAX), host.merge);
     if let JobReleases::Every { period, .. } = job.releases

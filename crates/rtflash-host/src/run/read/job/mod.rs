@@ -1,16 +1,22 @@
 //! Jobs in JSON.
 
+mod variety;
+
+use std::collections::HashMap;
+
 use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{Instant, Span};
 
-use super::{MAX_COMMANDS, instant};
-use crate::file::{ObjectField, above_zero, bytes_above_zero, class, level, op, time_above_zero};
+use self::variety::{Variety, begins, mix};
+use super::MAX_COMMANDS;
+use super::instant;
+use crate::file::{ObjectField, above_zero, bytes_above_zero, op, time_above_zero};
 use crate::host::Host;
 use crate::run::job::{Job, JobPattern, JobReleases};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 30] = [
     "name",
     "op",
     "pattern",
@@ -32,68 +38,87 @@ const FIELDS: [&str; 21] = [
     "until",
     "count",
     "deadline",
+    "mix",
+    "align",
+    "total",
+    "think_after",
+    "rate_iops",
+    "arrivals",
+    "burst",
+    "after",
+    "ramp",
 ];
 
+/// What a job can refer to.
+pub(super) struct JobsBefore<'a> {
+    pub(super) host: &'a Host,
+    /// The jobs before it, by name.
+    pub(super) positions: &'a HashMap<String, usize>,
+}
+
+/// Fields that fit some jobs alone.
+const GIVEN_LATE: [&str; 6] = ["rate_iops", "arrivals", "burst", "think_after", "mix", "op"];
+
 /// A job.
-pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, host: &Host) -> Option<Job> {
+pub(super) fn job<'t>(
+    reader: &mut Reader<'t>,
+    raw: &'t str,
+    place: &Place<'_>,
+    before: &JobsBefore<'_>,
+) -> Option<Job> {
     let mut fields = ObjectField::open(reader, raw, place, FIELDS)?;
     let name = fields.required(raw, "name", "a string that tells it from the others", |reader, raw, place| {
         reader.string(raw, place, "a string")
     });
-    let op = fields.required(raw, "op", "`read` or `write`, in a string", op);
+    let mix = fields.or("mix", Vec::new(), mix);
+    let (op, size) = match mix.first() {
+        Some(io) => (Some(io.op), Some(io.size)),
+        None => (
+            fields.required(raw, "op", "`read` or `write`, in a string", op),
+            fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero),
+        ),
+    };
+    let longest = mix.iter().map(|io| io.size).max().or(size);
     let pattern = fields.or("pattern", JobPattern::Sequential, pattern);
-    let from = fields.or("from", 0, |reader, raw, place| reader.bytes(raw, place));
-    let size = fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero);
-    let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, size).map(Some));
-    let class = fields.or("class", Class::default(), class);
-    let level = fields.or("level", 4, level);
-    let cpu = fields.or("cpu", 0, |reader, raw, place| core(reader, raw, place, host));
-    let user_centric = fields.or("user_centric", false, |reader, raw, place| reader.truth(raw, place));
-    let is_async = fields.or("submit", false, is_async);
+    let begins = fields.or("from", vec![0], begins);
+    let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, longest).map(Some));
     let every = fields.or("every", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let jitter = fields.or("jitter", Span::ZERO, Reader::time);
     let depth = fields.or("depth", 1, depth);
     let think = fields.or("think", Span::ZERO, Reader::time);
-    let rate = fields.or("rate", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some));
+    let variety = Variety::read(&mut fields, before);
+    let rate = variety.rate;
     let flush = fields.or("flush", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
-    let phase = fields.or("phase", Instant::START, instant);
-    let until = fields.or("until", None, |reader, raw, place| until(reader, raw, place, phase).map(Some));
-    let count = fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some));
+    let class = variety.job.class;
     let deadline = fields.or("deadline", None, |reader, raw, place| deadline(reader, raw, place, class).map(Some));
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
+    let given_late = GIVEN_LATE.map(|name| fields.has(name));
     contradictions(reader, raw, place, given, op);
     late(reader, raw, place, every, jitter);
-    if pattern == JobPattern::Random && span.is_none() {
-        reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
-    }
+    variety::contradictions(reader, raw, place, given, given_late);
     let (name, size) = (name?, size?);
-    if from.checked_add(span.unwrap_or(size)).is_none() {
-        reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
-    }
     let releases = match (every, rate, flush) {
         (Some(period), ..) => JobReleases::Every { period, jitter },
         (None, Some(rate), Some(flush)) => JobReleases::WriteBack(WriteBack { rate, flush }),
         (None, ..) => JobReleases::Closed { depth, think },
     };
-    Some(Job {
+    let pace = rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
+    let job = Job {
         name,
         op: op.unwrap_or(Op::Read),
         pattern,
-        from,
+        from: *begins.first()?,
         span,
         size,
-        class,
-        level,
-        cpu,
-        user_centric,
-        is_async,
-        pace: rate.filter(|_| matches!(releases, JobReleases::Closed { .. })),
         releases,
-        phase,
-        count,
-        until,
+        pace,
         deadline,
-    })
+        mix,
+        stretches: begins[1..].to_vec(),
+        ..variety.job
+    };
+    misplaced(reader, raw, place, &job);
+    Some(job)
 }
 
 /// A limit that bounds can be compared with: those of real-time jobs.
@@ -105,6 +130,18 @@ fn deadline<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, class:
     time_above_zero(reader, raw, place)
 }
 
+/// What is wrong with the places of a job.
+fn misplaced(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job) {
+    if job.pattern != JobPattern::Sequential && job.span.is_none() {
+        reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");
+    }
+    let length = job.span.or(job.ios().map(|io| io.size).max()).unwrap_or(job.size);
+    let mut begins = std::iter::once(&job.from).chain(&job.stretches);
+    if begins.any(|begin| begin.checked_add(length).is_none()) {
+        reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
+    }
+}
+
 /// Releases that the next ones may overtake.
 fn late<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, every: Option<Span>, jitter: Span) {
     if every.is_some_and(|period| jitter >= period) {
@@ -114,8 +151,8 @@ fn late<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, every: Opt
 }
 
 fn pattern<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<JobPattern> {
-    let at = reader.choice(raw, place, "pattern", &["sequential", "random"])?;
-    Some([JobPattern::Sequential, JobPattern::Random][at])
+    let at = reader.choice(raw, place, "pattern", &["sequential", "random", "shuffled"])?;
+    Some([JobPattern::Sequential, JobPattern::Random, JobPattern::Shuffled][at])
 }
 
 fn is_async<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<bool> {
