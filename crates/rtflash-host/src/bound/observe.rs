@@ -118,7 +118,8 @@ impl Watch for Assumptions<'_> {
                 if of.is_real_time() {
                     self.pending[job] += 1;
                     self.released.insert(io, (job, now));
-                    let several = matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > of.burst.into();
+                    let several =
+                        matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > of.burst.into();
                     self.judge(1, !several, now);
                 }
             }
