@@ -1787,7 +1787,9 @@ class HostJob(Record):
     _names: ClassVar[frozenset[str]] = frozenset({
         "bytes_per_s",
         "completed",
+        "deadline_ns",
         "iops",
+        "late",
         "max_ns",
         "mean_ns",
         "name",
@@ -1802,7 +1804,9 @@ class HostJob(Record):
     _kinds: ClassVar[dict[str, str]] = {
         "bytes_per_s": "int",
         "completed": "int",
+        "deadline_ns": "int",
         "iops": "float",
+        "late": "int",
         "max_ns": "int",
         "mean_ns": "int",
         "name": "str",
@@ -1820,8 +1824,15 @@ class HostJob(Record):
     """Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded down."""
     completed: int
     """I/Os that count."""
+    deadline_ns: int | None
+    """The job's `deadline`, in nanoseconds; null if the scenario states none."""
     iops: float
     """These I/Os for each second of the job's time between warm-up and duration."""
+    """These I/Os, for each second between warm-up and duration."""
+    late: int | None
+    """I/Os that took longer than the deadline, and open ones that are older; null without a
+    deadline.
+    """
     max_ns: int | None
     """The longest."""
     mean_ns: int | None
@@ -1996,6 +2007,8 @@ class JobBound(Record):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "bound_ns",
+        "deadline_ns",
+        "in_time",
         "name",
         "rule",
         "terms",
@@ -2003,6 +2016,8 @@ class JobBound(Record):
     })
     _kinds: ClassVar[dict[str, str]] = {
         "bound_ns": "int",
+        "deadline_ns": "int",
+        "in_time": "bool",
         "name": "str",
         "rule": "str",
         "why": "str",
@@ -2015,6 +2030,10 @@ class JobBound(Record):
     """No I/O of it takes longer, from its release to the end of its last request, in nanoseconds;
     null where there is no bound.
     """
+    deadline_ns: int | None
+    """The job's `deadline`, in nanoseconds; null if the scenario states none."""
+    in_time: bool | None
+    """Whether the bound is within the deadline; null without a bound or a deadline."""
     name: str
     """Its name."""
     rule: str
@@ -2692,6 +2711,7 @@ class TuneAnswer(Answer):
     _names: ClassVar[frozenset[str]] = frozenset({
         "chosen",
         "cuts_rest",
+        "deadline_ns",
         "jobs",
         "none",
         "objective",
@@ -2722,6 +2742,8 @@ class TuneAnswer(Answer):
     """Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
     idle alone.
     """
+    deadline_ns: list[int | None]
+    """The `deadline` of each, in nanoseconds; null if the scenario states none."""
     jobs: list[str]
     """The real-time jobs, in the scenario's order."""
     none: TuneSetting
@@ -2749,10 +2771,12 @@ class TuneSetting(Record):
     """A setting in a `TuneAnswer`, and what came of it."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
+        "background_bytes_per_s",
         "bandwidth_share",
         "bound_ns",
         "bytes_per_s",
         "fifo_batch",
+        "late",
         "latency_share",
         "max_inflight",
         "max_sectors",
@@ -2762,9 +2786,11 @@ class TuneSetting(Record):
         "wanted_in",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "background_bytes_per_s": "int",
         "bandwidth_share": "float",
         "bytes_per_s": "int",
         "fifo_batch": "int",
+        "late": "int",
         "latency_share": "float",
         "max_inflight": "int",
         "max_sectors": "int",
@@ -2774,6 +2800,8 @@ class TuneSetting(Record):
     }
     _records: ClassVar[dict[str, str]] = {}
 
+    background_bytes_per_s: int
+    """Bytes a second of the jobs that are not real-time, in the same way."""
     bandwidth_share: float | None
     """Bytes a second as a share of those with `none`."""
     bound_ns: list[int | None]
@@ -2782,6 +2810,8 @@ class TuneSetting(Record):
     """Bytes a second of all jobs together, the mean over the runs."""
     fifo_batch: int | None
     """Requests of one direction in a row, of mq-deadline; null for other schedulers."""
+    late: int
+    """I/Os of real-time jobs that took longer than their deadline, in all runs together."""
     latency_share: float | None
     """The worst of these beside `none`'s."""
     max_inflight: int | None

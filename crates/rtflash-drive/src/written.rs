@@ -1,6 +1,6 @@
 //! A fitted device as a file: what `host run`, `bound` and `tune` read, with what it was made of.
 
-use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Slow};
+use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Slow, StallWindow};
 use rtflash_model::format_ns;
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,8 @@ fn of_slow(slow: &Slow) -> Value {
 
 fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {
     let cost = |cost: &MeasuredCost| {
-        let services = cost.services.iter().map(|of| json!({ "size": bytes(of.size()), "ns": of.ns() }));
+        let services =
+            cost.services.iter().map(|of| json!({ "size": bytes(of.size()), "usual_ns": of.usual(), "ns": of.ns() }));
         let mut of = line(cost.first, cost.next, cost.per_kib);
         of.insert("services".into(), services.collect());
         Value::Object(of)
@@ -71,6 +72,10 @@ fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {
     of.insert("together".into(), measured.together.into());
     of.insert("each".into(), time(measured.each));
     of.extend(measured.idle.map(|of| ("idle".to_owned(), idle(of))));
+    if !measured.stalls.is_empty() {
+        let limit = |limit: &StallWindow| json!({ "most": limit.most, "within": time(limit.within) });
+        of.insert("stalls".into(), measured.stalls.iter().map(limit).collect());
+    }
     of.insert("read".into(), cost(&measured.read));
     of.insert("write".into(), cost(&measured.write));
     of

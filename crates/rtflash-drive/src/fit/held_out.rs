@@ -69,12 +69,14 @@ impl FitCandidate {
     }
 }
 
-/// How many times as far off as the best kind the chosen one can be at a percentile.
-const TOLERANCE: f64 = 1.05;
+/// How many times as far off as the best kind the chosen one can be: in the mean over percentiles,
+/// and at each of them.
+const MEAN_TOLERANCE: f64 = 1.05;
+const TOLERANCE: f64 = 1.25;
 
-/// The position of the simplest kind that is good enough at every percentile: off by at most a
-/// twentieth more than the best kind there, or by no more than noise. If no kind is, the kind of
-/// the least score. A mean over percentiles alone hides a tail that is off by much.
+/// The position of the simplest kind that is good enough in the mean and at every percentile:
+/// within the tolerance of the best kind, or off by no more than noise. If no kind is, the kind of
+/// the least mean. A mean over percentiles alone hides a tail that is off by much.
 pub(super) fn choice(candidates: &[FitCandidate], floor: &FitCandidate) -> usize {
     let factor = |of: &FitCandidate, error: &PercentileError| {
         let same =
@@ -85,7 +87,9 @@ pub(super) fn choice(candidates: &[FitCandidate], floor: &FitCandidate) -> usize
         let best = candidates.iter().filter_map(|of| factor(of, error)).fold(f64::MAX, f64::min);
         error.factor() <= f64::max(best * TOLERANCE, factor(floor, error).unwrap_or(1.0))
     };
-    let enough = candidates.iter().position(|of| of.errors.iter().all(is_enough));
+    let best = candidates.iter().map(FitCandidate::score).fold(f64::MAX, f64::min);
+    let mean = f64::max(best * MEAN_TOLERANCE, floor.score());
+    let enough = candidates.iter().position(|of| of.score() <= mean && of.errors.iter().all(is_enough));
     enough.unwrap_or_else(|| {
         let least =
             (0..candidates.len()).min_by(|&one, &other| candidates[one].score().total_cmp(&candidates[other].score()));
@@ -161,9 +165,10 @@ mod tests {
         // The mean of the simple kind is no worse than noise, its tail is four times too long.
         assert_eq!(chosen([1_000, 4_000], [1_400, 1_400], [5_000, 1_100]), 1);
         assert_eq!(chosen([1_050, 1_000], [1_000, 1_000], [1_000, 1_000]), 0);
-        assert_eq!(chosen([1_060, 1_000], [1_000, 1_000], [1_000, 1_000]), 1);
-        assert_eq!(chosen([1_060, 1_000], [1_000, 1_000], [1_060, 1_000]), 0);
+        assert_eq!(chosen([1_120, 1_000], [1_000, 1_000], [1_000, 1_000]), 1);
+        assert_eq!(chosen([1_120, 1_000], [1_000, 1_000], [1_120, 1_000]), 0);
         // None is enough at both: the lower mean.
-        assert_eq!(chosen([1_000, 1_200], [1_400, 1_000], [1_000, 1_000]), 0);
+        assert_eq!(chosen([1_000, 1_300], [1_400, 1_000], [1_000, 1_000]), 0);
+        assert_eq!(chosen([1_000, 2_000], [1_400, 1_000], [1_000, 1_000]), 1);
     }
 }

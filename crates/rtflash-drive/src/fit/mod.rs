@@ -24,6 +24,8 @@ pub const MIN_COMMANDS: usize = 200;
 pub struct Fit {
     /// The device that errs least on held-out rounds.
     pub device: HostDevice,
+    /// All kinds that were fitted, with their names.
+    pub kinds: Vec<(&'static str, HostDevice)>,
     /// The lines of reads and writes.
     pub lines: [SizeLine; 2],
     /// Episodes of each operation, in order.
@@ -62,13 +64,14 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     let chosen = held_out::choice(&candidates, &floor);
     candidates.swap(0, chosen);
     let chosen = candidates[0].kind;
-    let whole = devices(of)?;
-    let device = whole.into_iter().find(|(name, _)| *name == chosen).map(|(_, device)| device);
+    let kinds = devices(of)?;
+    let device = kinds.iter().find(|(name, _)| *name == chosen).map(|(_, device)| device.clone());
     let device = device.ok_or_else(|| MeasurementRefused::because("rounds differ too much: measure for longer"))?;
     let lines = lines(of)?;
     let episodes = [Op::Read, Op::Write].map(|op| episodes::episodes(of, op, &lines));
     Ok(Fit {
         device,
+        kinds,
         held_out: held_out::residences(&halves[1]),
         episodes,
         candidates,

@@ -3,17 +3,29 @@
 use std::collections::BTreeMap;
 
 use rtflash_host::Op;
-use rtflash_host::run::{AfterIdle, Attach, BLOCK, HostDevice, MeasuredCost, MeasuredDrive, SizeServices};
+use rtflash_host::run::{AfterIdle, Attach, BLOCK, HostDevice, MeasuredCost, MeasuredDrive, SizeServices, StallWindow};
 use rtflash_model::Span;
 
 use super::batches::Batches;
 use super::line::{SizeLine, lone};
 use super::{MIN_COMMANDS, span};
+use crate::command::Done;
 use crate::sample::Measurement;
-use crate::statistics::median;
+use crate::statistics::{median, percentile};
 
 /// Services of a size that are written; of more, blocks are left out evenly.
 const MAX_SERVICES: usize = 10_000;
+
+/// The percentile of a size's services that is usual, in ten thousandths, and how many services it
+/// needs.
+const USUAL: u64 = 9_900;
+const ENOUGH_FOR_USUAL: usize = 300;
+
+/// Times in which stalls are counted, in ms.
+const WINDOWS_MS: [u64; 7] = [1, 3, 10, 30, 100, 300, 1_000];
+
+/// How many times the stalls that were seen a limit permits.
+const STALL_MARGIN: u32 = 2;
 
 /// From this time without a command on, a drive was idle.
 const IDLE: u64 = 500_000;
@@ -60,17 +72,46 @@ pub(super) fn measured(
     let all = [&read, &write].into_iter().flat_map(|cost| &cost.services);
     let shortest = all.flat_map(|of| of.ns().iter().copied()).min()?;
     let each = Span::from_ns(batches.each.min(shortest)).unwrap_or(Span::ZERO);
-    let depth = of.most_in_flight;
-    let together = batches.together;
-    Some(HostDevice::Measured(Box::new(MeasuredDrive {
-        attach: Attach::Unstated,
-        depth,
-        together,
-        each,
-        idle,
-        read,
-        write,
-    })))
+    let (depth, together, attach) = (of.most_in_flight, batches.together, Attach::Unstated);
+    let mut drive = MeasuredDrive { attach, depth, together, each, idle, stalls: Vec::new(), read, write };
+    // The time of a command in a batch is not its own; a thinned measurement lacks stalls.
+    if together == 1 && !of.is_thinned {
+        drive.stalls = stalls(of, &drive);
+    }
+    Some(HostDevice::Measured(Box::new(drive)))
+}
+
+/// The most stalls that begin within times of some lengths, with margin. A longer time that permits
+/// as many stalls a second as a shorter one says nothing new.
+fn stalls(of: &Measurement, drive: &MeasuredDrive) -> Vec<StallWindow> {
+    let stall = |done: &&Done| {
+        let service = Span::from_ns(done.service()).unwrap_or(Span::LONGEST);
+        drive.is_stall(done.op, done.size, service)
+    };
+    let begins = |round: &Vec<Done>| -> Vec<u64> {
+        let mut begins: Vec<u64> =
+            round.iter().filter(stall).map(|done| done.ended.saturating_sub(done.service())).collect();
+        begins.sort_unstable();
+        begins
+    };
+    let rounds: Vec<Vec<u64>> = of.rounds.iter().map(begins).collect();
+    let mut found: Vec<StallWindow> = Vec::new();
+    for within in WINDOWS_MS.map(|ms| ms * 1_000_000) {
+        let in_window = |begins: &[u64]| {
+            let until = |from: &u64| begins.partition_point(|begin| *begin <= from.saturating_add(within));
+            begins.iter().enumerate().map(|(at, from)| until(from) - at).max().unwrap_or(0)
+        };
+        let seen = rounds.iter().map(|begins| in_window(begins)).max().unwrap_or(0);
+        let most = u32::try_from(seen).unwrap_or(u32::MAX).saturating_mul(STALL_MARGIN).max(1);
+        let (most, within) = (most, span(within));
+        let is_rarer = |last: &StallWindow| {
+            u128::from(most) * u128::from(last.within.as_ns()) < u128::from(last.most) * u128::from(within.as_ns())
+        };
+        if found.last().is_none_or(is_rarer) {
+            found.push(StallWindow { most, within });
+        }
+    }
+    found
 }
 
 fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
@@ -81,7 +122,15 @@ fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) 
         let service = done.service();
         by_size.entry(done.size).or_default().push(service.saturating_sub(rested).max(service.div_ceil(2)));
     }
-    let services: Option<Vec<_>> = by_size.into_iter().map(|(size, ns)| SizeServices::new(size, thinned(ns))).collect();
+    let services: Option<Vec<_>> = by_size
+        .into_iter()
+        .map(|(size, ns)| {
+            let mut sorted = ns.clone();
+            sorted.sort_unstable();
+            let usual = percentile(&sorted, USUAL).filter(|_| ns.len() >= ENOUGH_FOR_USUAL);
+            Some(SizeServices::new(size, thinned(ns))?.with_usual(usual.unwrap_or(u64::MAX)))
+        })
+        .collect();
     let services = services.filter(|services| !services.is_empty())?;
     let cost = line.cost(None);
     Some(MeasuredCost { first: cost.first, next: cost.next, per_kib: cost.per_kib, services })

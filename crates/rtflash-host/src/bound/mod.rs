@@ -19,7 +19,7 @@ use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
-use response::{NoWindow, ResponseWork, Rounds, UrgentQueue, Window};
+use response::{NoWindow, ResponseWork, Rounds, StallCurve, UrgentQueue, Window};
 use view::{Loops, Releasing, queues};
 pub use why::Why;
 
@@ -103,6 +103,10 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
             let depth = measured.depth;
             rests_on.push(format!("attach: commands out of the scheduler at once: {depth} at most"));
             rests_on.push("costs: no command takes longer than the longest that was measured".to_owned());
+            let limits: Vec<String> = measured.stalls.iter().map(ToString::to_string).collect();
+            if !limits.is_empty() {
+                rests_on.push(format!("stalls: commands that take longer than usual: {}", limits.join(", ")));
+            }
         }
         HostDevice::Clusters(_) => {}
     }
@@ -149,7 +153,29 @@ impl Bound {
 
 /// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases,
 /// the places and the jitter are.
+///
+/// If the device limits how often commands take longer than usual, a bound counts that many of
+/// these, or the longest of each, whichever is less.
 pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
+    let longest = bounds_with(scenario, None);
+    let HostDevice::Measured(drive) = &scenario.device else { return longest };
+    if drive.stalls.is_empty() || drive.together > 1 {
+        return longest;
+    }
+    let (usual, beyond) = drive.without_stalls();
+    let stalls = StallCurve::new(&drive.stalls, beyond);
+    let scenario = Scenario { device: HostDevice::Measured(Box::new(usual)), ..scenario.clone() };
+    let limited = bounds_with(&scenario, Some(stalls));
+    let less = |(longest, limited): (Bound, Bound)| match (&longest.terms, &limited.terms) {
+        (Err(_), Ok(_)) => limited,
+        (Ok(one), Ok(other)) if other.bound() < one.bound() => limited,
+        _ => longest,
+    };
+    longest.into_iter().zip(limited).map(less).collect()
+}
+
+/// Bounds of a scenario with these stalls, which are not in the times of its device.
+fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     let rule = Rule::of(scenario);
     let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
     if let HostDevice::Clusters(clusters) = &scenario.device {
@@ -176,7 +202,7 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
         return none(&why);
     }
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
-    let work = ResponseWork::new();
+    let work = ResponseWork::new(stalls);
     let found = loop {
         view::mark_merged(&mut loops);
         let found = all(scenario, &loops, &work);

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use rtflash_model::capped;
+use rtflash_model::{Span, capped};
+
+use crate::run::StallWindow;
 
 /// Why a window has no end that could be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,22 +189,59 @@ impl Rounds {
     }
 }
 
-/// Steps that a search may take: sums over queues and commands, all jobs together.
+/// What commands take beyond the usual, if the device limits how often that is.
+#[derive(Debug, Clone)]
+pub(super) struct StallCurve {
+    limits: Vec<StallWindow>,
+    /// The most that one takes beyond, in nanoseconds.
+    beyond: u128,
+}
+
+impl StallCurve {
+    pub(super) fn new(limits: &[StallWindow], beyond: Span) -> StallCurve {
+        StallCurve { limits: limits.to_vec(), beyond: u128::from(beyond.as_ns()) }
+    }
+
+    /// What the stalls of a window of this length add at most: of those that begin in it, and of
+    /// one that began before.
+    fn within(&self, total: u128) -> u128 {
+        let number = |limit: &StallWindow| {
+            u128::from(limit.most) * total.div_ceil(u128::from(limit.within.as_ns().max(1))).max(1)
+        };
+        let most = self.limits.iter().map(number).min().unwrap_or(u128::MAX / 2);
+        most.saturating_add(1).saturating_mul(self.beyond)
+    }
+
+    /// What they add in the long run in each nanosecond, times [`SCALE`], rounded up.
+    fn rate(&self) -> u128 {
+        let rate = |limit: &StallWindow| {
+            let added = u128::from(limit.most).saturating_mul(self.beyond).saturating_mul(SCALE);
+            added.div_ceil(u128::from(limit.within.as_ns().max(1)))
+        };
+        self.limits.iter().map(rate).min().unwrap_or(0)
+    }
+}
+
+/// Steps that a search can take: sums over queues and commands, all jobs together. With them, the
+/// stalls of the device that it counts.
 #[derive(Debug)]
-pub(super) struct ResponseWork(Cell<u64>);
+pub(super) struct ResponseWork {
+    left: Cell<u64>,
+    stalls: Option<StallCurve>,
+}
 
 impl ResponseWork {
     /// What a few seconds are enough for.
     pub(super) const MOST: u64 = 1 << 30;
 
-    pub(super) fn new() -> ResponseWork {
-        ResponseWork(Cell::new(Self::MOST))
+    pub(super) fn new(stalls: Option<StallCurve>) -> ResponseWork {
+        ResponseWork { left: Cell::new(Self::MOST), stalls }
     }
 
     /// Subtracts `steps` steps from what is left.
     pub(super) fn charge(&self, steps: usize) -> Result<(), NoWindow> {
-        let left = self.0.get().checked_sub(steps as u64).ok_or(NoWindow::Work)?;
-        self.0.set(left);
+        let left = self.left.get().checked_sub(steps as u64).ok_or(NoWindow::Work)?;
+        self.left.set(left);
         Ok(())
     }
 }
@@ -233,17 +272,23 @@ impl Window {
         work: &ResponseWork,
         arrived: fn(&UrgentQueue, u128, &Window) -> u128,
     ) -> Result<Window, NoWindow> {
-        let load = |higher: &[UrgentQueue]| in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
+        let stall_rate = work.stalls.as_ref().map_or(0, StallCurve::rate);
+        let load = |higher: &[UrgentQueue]| {
+            let sent = in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
+            stall_rate.saturating_add(sent)
+        };
         // Those that go ahead once they are old send what is pending alone in a shorter window.
         let later = higher.iter().map(|queue| queue.from).max().unwrap_or(0);
         let at_once: Vec<UrgentQueue> = higher.iter().filter(|queue| queue.from == 0).copied().collect();
         let (early, load) = (load(&at_once), load(higher));
         let overload = NoWindow::overload(load.max(early));
+        let stalled = |total: u128| work.stalls.as_ref().map_or(0, |of| of.within(total + self.earlier));
         let mut total = self.total();
         loop {
             work.charge(2 * higher.len() + 1)?;
             let sent = sent(higher, self.between, |queue| arrived(queue, total, &self));
             let next = sent.map(|(queue, ios)| ios.saturating_mul(queue.cost)).fold(self.total(), u128::saturating_add);
+            let next = next.saturating_add(stalled(total));
             if next >= END || early >= SCALE || (load >= SCALE && next >= later) {
                 return Err(overload);
             }

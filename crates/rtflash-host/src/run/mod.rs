@@ -20,7 +20,7 @@ mod watch;
 pub use crate::host::{Host, Kernel};
 pub use device::{
     AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,
-    HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow,
+    HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow, StallWindow,
 };
 pub use engine::{HostRunError, run, run_by, run_watched, until_over};
 pub use fio::{FioJobs, FioOutside, is_fio, read_fio};

@@ -1,8 +1,10 @@
 //! Bounds on measured drives, which take commands together, against runs.
 
+use rtflash_host::Class;
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
-    AfterIdle, Attach, HostDevice, MeasuredCost, MeasuredDrive, Scenario, SizeServices, read_scenario, run,
+    AfterIdle, Attach, HostDevice, Job, JobReleases, MeasuredCost, MeasuredDrive, Scenario, SizeServices, StallWindow,
+    read_scenario, run,
 };
 use rtflash_host::scheduler::{K2Settings, SchedulerSettings};
 use rtflash_model::random::Stream;
@@ -18,7 +20,7 @@ fn cost(rng: &mut Stream) -> MeasuredCost {
     let services = [1, 4, 12].map(|kib| {
         let base = rng.within(5, 60) + kib * per_kib;
         let ns = (0..rng.within(2, 6)).map(|_| base + rng.below(60)).collect();
-        SizeServices::new(kib << 10, ns).expect("services")
+        SizeServices::new(kib << 10, ns).expect("services").with_usual(base + rng.below(60))
     });
     let (first, next) = (ns(rng.within(5, 60)), ns(rng.within(5, 60)));
     MeasuredCost { first, next, per_kib: ns(per_kib), services: services.into() }
@@ -37,10 +39,19 @@ fn measured(seed: u64) -> Scenario {
         together: rng.small(1, 4),
         each: ns(rng.within(0, shortest)),
         idle,
+        stalls: Vec::new(),
         read,
         write,
     };
     let mut scenario = scenario(seed);
+    if rng.below(2) == 0 {
+        // Little is ahead of the last command, and a longer one joins its batch.
+        scenario.jobs.truncate(1);
+        let background = JobReleases::Closed { depth: 1, think: ns(0) };
+        let (class, size, count) = (Class::Idle, rng.within(4, 12) << 10, None);
+        let name = "background".to_owned();
+        scenario.jobs.push(Job { name, class, size, count, releases: background, ..scenario.jobs[0].clone() });
+    }
     if let SchedulerSettings::K2(k2) = scenario.scheduler {
         scenario.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: rng.small(1, 6), ..k2 });
     }
@@ -53,6 +64,61 @@ fn serial(scenario: &Scenario) -> Vec<(usize, u64)> {
     let device = MeasuredDrive { together: 1, ..(**device).clone() };
     let scenario = Scenario { device: HostDevice::Measured(Box::new(device)), ..scenario.clone() };
     let found = bounds(&scenario).into_iter();
+    found.filter_map(|bound| Some((bound.job, bound.terms.ok()?.bound().as_ns()))).collect()
+}
+
+/// The scenario of a seed on a drive that takes one command at a time, and limits its stalls.
+fn stalling(seed: u64) -> Scenario {
+    let mut rng = Stream::numbered(seed, b"h-stalls", 0);
+    let mut scenario = measured(seed);
+    let HostDevice::Measured(device) = &mut scenario.device else { panic!("a measured drive") };
+    device.together = 1;
+    let limits = rng.within(1, 2);
+    device.stalls =
+        (0..limits).map(|_| StallWindow { most: rng.small(1, 3), within: ns(rng.within(50, 3_000)) }).collect();
+    scenario
+}
+
+/// No run exceeds a bound that counts stalls, some bounds are shorter for it, and without the
+/// stalls some runs exceed them.
+#[test]
+fn stalls_are_counted() {
+    let (mut shorter, mut beyond, mut ratios) = (0, 0, Vec::new());
+    for seed in 0..cases(400) {
+        let scenario = stalling(seed);
+        let HostDevice::Measured(device) = &scenario.device else { panic!("a measured drive") };
+        let with = |device: MeasuredDrive| {
+            let scenario = Scenario { device: HostDevice::Measured(Box::new(device)), ..scenario.clone() };
+            found(&scenario)
+        };
+        let longest = with(MeasuredDrive { stalls: Vec::new(), ..(**device).clone() });
+        let usual = |cost: &MeasuredCost| {
+            let services = cost.services.iter().map(|of| {
+                let ns = of.ns().iter().map(|&ns| ns.min(of.usual())).collect();
+                SizeServices::new(of.size(), ns).expect("services")
+            });
+            MeasuredCost { services: services.collect(), ..cost.clone() }
+        };
+        let (read, write) = (usual(&device.read), usual(&device.write));
+        let without = with(MeasuredDrive { stalls: Vec::new(), read, write, ..(**device).clone() });
+        let bounds = bounds(&scenario);
+        let seen = searched(&scenario, &bounds, seed, 25);
+        for (&(job, bound), &seen) in found(&scenario).iter().zip(&seen) {
+            let of = |all: &[(usize, u64)]| all.iter().find(|(of, _)| *of == job).map(|&(_, bound)| bound);
+            shorter += u32::from(of(&longest).is_none_or(|longest| bound < longest));
+            beyond += u32::from(of(&without).is_some_and(|without| seen > without));
+            ratios.push(seen as f64 / bound as f64);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    let most = ratios[ratios.len() - 1];
+    eprintln!("{} bounds, {shorter} shorter by stalls, {beyond} beyond the usual, most {most}", ratios.len());
+    assert!(shorter > 20 && beyond > 20 && most >= 0.95, "{shorter} {beyond} {most}");
+}
+
+/// The bounds that there are, in ns, by job.
+fn found(scenario: &Scenario) -> Vec<(usize, u64)> {
+    let found = bounds(scenario).into_iter();
     found.filter_map(|bound| Some((bound.job, bound.terms.ok()?.bound().as_ns()))).collect()
 }
 
@@ -102,6 +168,6 @@ fn no_batch_ends_behind_a_bound() {
     ratios.sort_by(f64::total_cmp);
     let (median, most) = (ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
     eprintln!("{} bounds, {together} of batches, median {median}, most {most}; {beyond} beyond serial", ratios.len());
-    assert!(together > 200 && beyond > 0, "{together} {beyond}");
+    assert!(together > 200 && beyond > 10, "{together} {beyond}");
     assert!(median >= 0.4 && most >= 0.99, "{median} {most}");
 }

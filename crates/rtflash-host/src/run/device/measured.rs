@@ -1,6 +1,7 @@
 //! A device whose services were measured.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
@@ -25,10 +26,27 @@ pub struct MeasuredDrive {
     pub each: Span,
     /// The extra cost of the first command after a time without any.
     pub idle: Option<AfterIdle>,
+    /// How often commands take longer than is usual for their size; empty for any number of them.
+    pub stalls: Vec<StallWindow>,
     /// The cost of a read.
     pub read: MeasuredCost,
     /// The cost of a write.
     pub write: MeasuredCost,
+}
+
+/// A limit on stalls: commands that take longer than is usual for their size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StallWindow {
+    /// The most of them that begin in any time of this length, both ends included; above zero.
+    pub most: u32,
+    /// See above; above zero.
+    pub within: Span,
+}
+
+impl fmt::Display for StallWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {} within {}", self.most, self.within)
+    }
 }
 
 /// The extra cost of a drive that was idle.
@@ -60,13 +78,31 @@ pub struct SizeServices {
     ns: Vec<u64>,
     shortest: u64,
     longest: u64,
+    usual: u64,
 }
 
 impl SizeServices {
     /// The services of commands of `size` bytes; `None` without a service, or with one of no time.
     pub fn new(size: u64, ns: Vec<u64>) -> Option<SizeServices> {
         let (&shortest, &longest) = (ns.iter().min()?, ns.iter().max()?);
-        (shortest > 0).then_some(SizeServices { size, ns, shortest, longest })
+        (shortest > 0).then_some(SizeServices { size, ns, shortest, longest, usual: longest })
+    }
+
+    /// With a limit of what is usual, in ns: a longer service is a stall. No service is one if the
+    /// limit is above all of them.
+    pub fn with_usual(self, usual: u64) -> SizeServices {
+        SizeServices { usual: usual.clamp(self.shortest, self.longest), ..self }
+    }
+
+    /// The longest service that is no stall, at most, in ns.
+    pub fn usual(&self) -> u64 {
+        self.usual
+    }
+
+    /// Without what stalls take beyond the usual.
+    fn without_stalls(&self) -> SizeServices {
+        let ns = self.ns.iter().map(|&service| service.min(self.usual)).collect();
+        SizeServices { ns, longest: self.usual, ..self.clone() }
     }
 
     /// Bytes of each command.
@@ -121,6 +157,25 @@ impl MeasuredCost {
 impl MeasuredDrive {
     fn cost(&self, command: &Command) -> &MeasuredCost {
         if command.op == Op::Read { &self.read } else { &self.write }
+    }
+
+    /// Whether a service of a first command is a stall.
+    pub fn is_stall(&self, op: Op, size: u64, service: Span) -> bool {
+        let cost = if op == Op::Read { &self.read } else { &self.write };
+        let of = &cost.services[cost.nearest(size)];
+        service > cost.moved(of.usual, of.size, size, true)
+    }
+
+    /// The same drive without what stalls take beyond the usual, and the most that this is for one.
+    pub(crate) fn without_stalls(&self) -> (MeasuredDrive, Span) {
+        let all = || [&self.read, &self.write].into_iter().flat_map(|cost| &cost.services);
+        let beyond = all().map(|of| of.longest - of.usual).max().and_then(Span::from_ns).unwrap_or(Span::ZERO);
+        let cost = |of: &MeasuredCost| {
+            let services = of.services.iter().map(SizeServices::without_stalls).collect();
+            MeasuredCost { services, ..of.clone() }
+        };
+        let (read, write) = (cost(&self.read), cost(&self.write));
+        (MeasuredDrive { read, write, stalls: Vec::new(), ..self.clone() }, beyond)
     }
 
     fn idle_extra(&self) -> Span {
@@ -191,17 +246,37 @@ pub(super) struct RunningMeasured<'a> {
     ends: Option<Instant>,
     /// When it had nothing to do last.
     free: Instant,
+    /// When the last stalls began, as many as a limit counts.
+    stalled: VecDeque<Instant>,
 }
 
 impl<'a> RunningMeasured<'a> {
     /// An empty drive.
     pub(super) fn new(of: &'a MeasuredDrive, seed: u64) -> RunningMeasured<'a> {
         let draws = [&of.read, &of.write].map(|cost| vec![Draw::default(); cost.services.len()]);
-        RunningMeasured { of, seed, draws, commands: VecDeque::new(), running: 0, ends: None, free: Instant::START }
+        let (commands, stalled) = (VecDeque::new(), VecDeque::new());
+        RunningMeasured { of, seed, draws, commands, running: 0, ends: None, free: Instant::START, stalled }
     }
 
-    /// The next service of a command.
-    fn service(&mut self, handed: &Handed) -> Span {
+    /// Whether no limit forbids a stall that begins now; counts it then.
+    fn stalls(&mut self, now: Instant) -> bool {
+        let is_beyond = |limit: &StallWindow| {
+            let before = self.stalled.len().checked_sub(limit.most as usize).map(|at| self.stalled[at]);
+            before.is_some_and(|before| now.since(before) <= limit.within)
+        };
+        if self.of.stalls.iter().any(is_beyond) {
+            return false;
+        }
+        let most = self.of.stalls.iter().map(|limit| limit.most as usize).max().unwrap_or(0);
+        self.stalled.push_back(now);
+        while self.stalled.len() > most {
+            self.stalled.pop_front();
+        }
+        true
+    }
+
+    /// The next service of a command that begins now.
+    fn service(&mut self, handed: &Handed, now: Instant) -> Span {
         let Handed { command, is_first, .. } = handed;
         let cost = self.of.cost(command);
         let which = cost.nearest(command.size);
@@ -217,8 +292,9 @@ impl<'a> RunningMeasured<'a> {
             let begin = Stream::numbered(self.seed, domain, index).index(of.ns.len() - length + 1);
             *draw = Draw { blocks: draw.blocks + 1, at: begin, end: begin + length };
         }
-        let service = of.ns[draw.at];
+        let drawn = of.ns[draw.at];
         draw.at += 1;
+        let service = if drawn > of.usual && !self.stalls(now) { of.usual } else { drawn };
         cost.moved(service, of.size, command.size, *is_first)
     }
 
@@ -229,7 +305,7 @@ impl<'a> RunningMeasured<'a> {
             return;
         }
         let batch: Vec<Handed> = self.commands.iter().take(self.running).copied().collect();
-        let longest = batch.iter().map(|handed| self.service(handed)).max().unwrap_or(Span::NANOSECOND);
+        let longest = batch.iter().map(|handed| self.service(handed, now)).max().unwrap_or(Span::NANOSECOND);
         let waited = now.since(self.free);
         let idle = self.of.idle.filter(|idle| waited >= idle.after).map_or(Span::ZERO, |idle| idle.extra);
         let others = self.of.behind(u32::try_from(self.running).unwrap_or(u32::MAX));

@@ -15,7 +15,7 @@ use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
 pub use emmc::{Attach, Emmc, EmmcCost};
-pub use measured::{AfterIdle, BLOCK, MeasuredCost, MeasuredDrive, SizeServices};
+pub use measured::{AfterIdle, BLOCK, MeasuredCost, MeasuredDrive, SizeServices, StallWindow};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
 

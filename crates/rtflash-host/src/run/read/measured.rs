@@ -5,14 +5,14 @@ use rtflash_model::reading::{Place, Reader};
 
 use super::attach::attach;
 use crate::file::{ObjectField, above_zero, bytes_above_zero, time_above_zero};
-use crate::run::device::{AfterIdle, HostDevice, MeasuredCost, MeasuredDrive, SizeServices};
+use crate::run::device::{AfterIdle, HostDevice, MeasuredCost, MeasuredDrive, SizeServices, StallWindow};
 
 /// The longest service, in ns: an hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
 /// A measured device.
 pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let names = ["kind", "attach", "depth", "together", "each", "idle", "read", "write", "fitted"];
+    let names = ["kind", "attach", "depth", "together", "each", "idle", "stalls", "read", "write", "fitted"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let (attach, depth) = attach(&mut fields);
     let together = fields.or("together", 1, above_zero);
@@ -26,7 +26,8 @@ pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<
     const COST: &str = "what it costs: an object with `first`, `next`, `per_kib` and `services`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
-    let device = MeasuredDrive { attach, depth, together, each, idle, read: read?, write: write? };
+    let stalls = fields.or("stalls", Vec::new(), stalls);
+    let device = MeasuredDrive { attach, depth, together, each, idle, stalls, read: read?, write: write? };
     let services = [&device.read, &device.write].into_iter().flat_map(|cost| &cost.services);
     let shortest = services.flat_map(|of| of.ns().iter().copied()).min().unwrap_or(0);
     if device.each.as_ns() > shortest {
@@ -35,6 +36,18 @@ pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<
         return None;
     }
     Some(HostDevice::Measured(Box::new(device)))
+}
+
+/// Limits on stalls.
+fn stalls<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Vec<StallWindow>> {
+    let mut all = Vec::new();
+    reader.list(raw, place, "objects with `most` and `within`", |reader, raw, place| {
+        let Some(mut fields) = ObjectField::open(reader, raw, place, ["most", "within"]) else { return };
+        let most = fields.required(raw, "most", "a number of stalls", above_zero);
+        let within = fields.required(raw, "within", "a time, such as \"100ms\"", time_above_zero);
+        all.extend(most.zip(within).map(|(most, within)| StallWindow { most, within }));
+    });
+    Some(all)
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<MeasuredCost> {
@@ -61,8 +74,9 @@ fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
 }
 
 fn services<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SizeServices> {
-    let mut fields = ObjectField::open(reader, raw, place, ["size", "ns"])?;
+    let mut fields = ObjectField::open(reader, raw, place, ["size", "usual_ns", "ns"])?;
     let size = fields.required(raw, "size", "bytes, such as \"4KiB\"", bytes_above_zero);
+    let usual = fields.or("usual_ns", u64::MAX, |reader, raw, place| reader.whole(raw, place, LONGEST));
     let ns = fields.required(raw, "ns", "an array of nanoseconds", |reader, raw, place| {
         let mut ns = Vec::new();
         reader.list(raw, place, "an array of nanoseconds", |reader, raw, place| {
@@ -73,7 +87,7 @@ fn services<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
         });
         Some(ns)
     });
-    let of = SizeServices::new(size?, ns?);
+    let of = SizeServices::new(size?, ns?).map(|of| of.with_usual(usual));
     if of.is_none() && reader.faults() == 0 {
         reader.refuse(raw, place, "no service, or one of no time", "services in ns, from 1 up");
     }

@@ -98,7 +98,7 @@ fn setup<'t, const N: usize>(
             if JsonKind::of(raw) != JsonKind::Text {
                 return device(reader, raw, place, outside);
             }
-            // A file that `host fit` wrote, for one. It states the host, too, so far as that was seen.
+            // A file that `host fit` wrote, for one. It states the host, too.
             let read = |text: &str| read_setup(text, None);
             let setup = outside::held(reader, raw, place, outside, "a setup with `device`", read)?;
             defaults = setup.host;
