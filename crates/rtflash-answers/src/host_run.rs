@@ -1,5 +1,6 @@
 //! What `rtflash host run --format json` prints.
 
+use rtflash_host::SchedulerSettings;
 use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
 use rtflash_model::{Instant, Span};
@@ -15,6 +16,9 @@ use crate::table::{AnswerTable, Cell, Tone};
 pub struct HostAnswer<'a> {
     /// The scheduler.
     pub scheduler: Text<'a>,
+    /// Parameters of a kernel's scheduler of this name that are fixed here, with their values; null
+    /// where there are none.
+    pub stands_for: Option<Text<'a>>,
     /// The jobs, in the scenario's order.
     pub jobs: Vec<HostJob<'a>>,
     /// The lengths of the queues, from the warm-up to the duration.
@@ -132,7 +136,14 @@ impl<'a> HostAnswer<'a> {
                 oldest_open_ns: (job.open > 0).then_some(job.oldest.as_ns()),
             }
         };
-        HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }
+        let stands_for = SchedulerSettings::named(scheduler).and_then(|of| of.stands_for()).map(Text::from);
+        HostAnswer {
+            scheduler: scheduler.into(),
+            stands_for,
+            jobs: jobs.iter().map(job).collect(),
+            queues,
+            assumptions,
+        }
     }
 }
 
@@ -163,11 +174,13 @@ impl HostAnswer<'_> {
         table
     }
 
-    /// The lengths of queues, in a sentence.
+    /// The lengths of queues, and what the scheduler stands for.
     pub fn lengths(&self) -> String {
         let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
         let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
-        format!("requests at the scheduler: {waiting}; in the device: {inside}")
+        let stands_for =
+            self.stands_for.as_ref().map_or_else(String::new, |of| format!("; {} has {of}", self.scheduler));
+        format!("requests at the scheduler: {waiting}; in the device: {inside}{stands_for}")
     }
 }
 

@@ -174,10 +174,17 @@ impl SchedulerSettings {
             SchedulerSettings::K2(_) => "k2 with one command inside, and long requests cut",
             SchedulerSettings::MqDeadline(_) => "Linux's: by position in batches, what waits too long first, by class",
             SchedulerSettings::Kyber(_) => "Linux's: as many reads and writes at a time as keep to targets of latency",
-            SchedulerSettings::Bfq(_) => "the core of Linux's: a queue for each job, which share bytes by weight",
+            SchedulerSettings::Bfq(_) => {
+                "Linux's with slice_idle 0 and low_latency 0: a queue for each job, which share bytes by weight"
+            }
             SchedulerSettings::MinimalEffort(_) => "reads first, and in each slice as many writes as are asked for",
             SchedulerSettings::UserCentric(_) => "what users wait for goes first, on each core and among cores",
         }
+    }
+
+    /// Parameters of Linux's scheduler that are fixed here, with their values.
+    pub fn stands_for(&self) -> Option<&'static str> {
+        matches!(self, SchedulerSettings::Bfq(_)).then_some("slice_idle 0, low_latency 0 (a kernel has 8 and 1)")
     }
 
     /// Commands that may be inside while a real-time request waits; `None` for any number.
