@@ -193,7 +193,9 @@ impl Loops {
             merging,
             is_merged: false,
             tags,
-            limit: whole.and_then(|whole| scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host)),
+            limit: whole
+                .and_then(|whole| scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host))
+                .map(|limit| scenario.host.tags_within(limit)),
             count,
             cost: services.cost,
             last: services.last,

@@ -52,7 +52,8 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
     let all = urgent.saturating_add(rest);
     let limits = (0..scenario.jobs.len()).filter_map(|job| {
         let buffered = scenario.jobs[job].is_buffered();
-        scheduler.tag_limit(&scenario.whole(job, 0)?, buffered, &scenario.host)
+        let limit = scheduler.tag_limit(&scenario.whole(job, 0)?, buffered, &scenario.host)?;
+        Some(scenario.host.tags_within(limit))
     });
     let tags = limits.min().unwrap_or(u32::MAX).min(scenario.host.requests);
     if all > tags.into() {

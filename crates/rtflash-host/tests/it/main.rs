@@ -8,6 +8,7 @@ mod deadlines;
 mod draws;
 mod fio;
 mod nvme;
+mod plain_host;
 mod rounds;
 mod runs;
 mod sums;

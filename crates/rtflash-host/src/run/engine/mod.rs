@@ -1,26 +1,28 @@
 //! The run itself.
 
+mod bitmap;
+mod ending;
 mod error;
 mod queueing;
 mod releasing;
 mod tags;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::{JobPattern, JobReleases};
+use super::job::JobPattern;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
-use super::scenario::{Scenario, cut};
+use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
-use tags::{Submitter, Tags};
+use tags::Tags;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -51,6 +53,8 @@ struct JobProgress {
     released: u64,
     /// Of a closed job, with those that have a time already.
     planned: u64,
+    /// Releases for which its process has had no time.
+    due: u64,
     /// Where the next one lies, if it is sequential.
     next: u64,
 }
@@ -78,6 +82,8 @@ struct HostEngine<'a, W> {
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
     tags: Tags,
+    /// I/Os that have ended while their process waits for a tag, by job: it sees no ends.
+    unseen: Vec<Vec<u64>>,
     device: Box<dyn Target + 'a>,
     /// Whether the end of each command asks. Elsewhere one asks if the driver was to be run again
     /// (`BLK_MQ_S_SCHED_RESTART`), and a queue that keeps all it has is asked after a time.
@@ -88,7 +94,7 @@ struct HostEngine<'a, W> {
     queued: usize,
     // Kept for their memory.
     ended: Vec<Command>,
-    caused: Vec<usize>,
+    caused: VecDeque<usize>,
     latencies: Vec<Latencies>,
 }
 
@@ -138,14 +144,15 @@ pub fn run_by(
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
-        tags: Tags::new(scenario.tags()),
+        tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
+        unseen: vec![Vec::new(); scenario.jobs.len()],
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
         retry: None,
         queued: 0,
         ended: Vec::new(),
-        caused: Vec::new(),
+        caused: VecDeque::new(),
         scheduler,
         latencies: vec![Latencies::default(); scenario.jobs.len()],
     };
@@ -173,7 +180,7 @@ pub fn run_by(
 impl<W: Watch> HostEngine<'_, W> {
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
-        self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
+        self.ios.len() > MAX_PENDING || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
     }
 
     fn next_instant(&self) -> Option<Instant> {
@@ -218,71 +225,29 @@ impl<W: Watch> HostEngine<'_, W> {
                 }
             };
         }
+        self.admit(false);
         if asks {
             self.ask();
         }
         // A process that waits for a tag wakes up behind the completion that frees one, which asks.
-        if self.admit() {
+        if self.admit(true) {
             self.ask();
         }
-        let mut caused = std::mem::take(&mut self.caused);
-        for job in caused.drain(..) {
+        while let Some(job) = self.caused.pop_front() {
             self.foresee(|foresight| foresight.happens(job));
-            if self.release(job) {
+            let any = self.release(job);
+            // A process submits together what it sees the ends of at one time.
+            let more = self.scenario.jobs[job].is_async && self.caused.front() == Some(&job);
+            if !more && (self.admit(false) || any) {
                 self.ask();
             }
         }
-        self.caused = caused;
     }
 
     /// Tells what the flash has done; all of it when the run is over.
     fn look_inside(&mut self, over: bool) {
         let records = self.device.records(self.now, over);
         records.iter().for_each(|record| self.watch.inside(record));
-    }
-
-    /// A command has ended.
-    fn complete(&mut self, command: &Command) {
-        self.scheduler.completed(command, self.now);
-        self.watch.see(self.now, &RunEvent::Ended(command));
-        if let Some((_, unended)) = self.left.get_mut(&command.id) {
-            *unended = unended.saturating_sub(command.size);
-            if *unended > 0 {
-                return;
-            }
-            self.left.remove(&command.id);
-        }
-        self.tags.give_back(self.tag_limit(command));
-        let own = self.io_of.remove(&command.id);
-        self.part(own);
-        for number in self.merged.remove(&command.id).into_iter().flatten() {
-            self.part(Some(number));
-        }
-    }
-
-    /// A part of an I/O has ended.
-    fn part(&mut self, number: Option<u64>) {
-        if let Some(number) = number
-            && let Some(io) = self.ios.get_mut(&number)
-        {
-            io.left -= 1;
-            if io.left == 0 {
-                let Io { job, released, .. } = *io;
-                self.ios.remove(&number);
-                self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
-                self.foresee(|foresight| foresight.ended(job));
-                if self.now >= self.scenario.warmup {
-                    self.latencies[job].note(self.now.since(released).as_ns());
-                }
-                if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
-                    // What comes at once comes behind all else at this instant.
-                    match self.plan(job, self.now.saturating_add(think)) {
-                        Some(at) if at == self.now => self.caused.push(job),
-                        at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
-                    }
-                }
-            }
-        }
     }
 
     /// A job releases its next I/O. Says whether it has one.
@@ -312,22 +277,11 @@ impl<W: Watch> HostEngine<'_, W> {
         self.next_io += 1;
         self.watch.see(self.now, &RunEvent::Released { io, job: position });
         self.foresee(|foresight| foresight.released(position));
-        let one = self.scenario.jobs[position].submits_alone();
-        let submitter = if one { Submitter::Job(position) } else { Submitter::Io(io) };
-        let mut left = 0;
-        for request in self.scenario.requests(whole) {
-            let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
-            let mut numbered = Vec::new();
-            for piece in pieces {
-                numbered.push(Command { id: self.next_command, ..piece });
-                self.io_of.insert(self.next_command, io);
-                self.next_command += 1;
-            }
-            left += numbered.len() as u64;
-            self.tags.wait(self.tag_limit(&request), submitter, numbered);
+        self.ios.insert(io, Io { job: position, released: self.now, left: 0, begun: false });
+        let requests = self.submit(io, whole);
+        if let Some(io) = self.ios.get_mut(&io) {
+            io.left = requests;
         }
-        self.ios.insert(io, Io { job: position, released: self.now, left, begun: false });
-        self.admit();
         self.release_next(position);
         true
     }
