@@ -1735,9 +1735,11 @@ class HostAnswer(Answer):
         "jobs",
         "queues",
         "scheduler",
+        "stands_for",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "scheduler": "str",
+        "stands_for": "str",
     }
     _records: ClassVar[dict[str, str]] = {
         "assumptions": "HostAssumption",
@@ -1753,6 +1755,10 @@ class HostAnswer(Answer):
     """The lengths of the queues, from the warm-up to the duration."""
     scheduler: str
     """The scheduler."""
+    stands_for: str | None
+    """Parameters of a kernel's scheduler of this name that are fixed here, with their values; null
+    where there are none.
+    """
 
 
 class HostAssumption(Record):

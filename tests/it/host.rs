@@ -601,7 +601,7 @@ fn settings_are_chosen_for_objectives() {
     let scenario = r#"{ "device": { "kind": "emmc", "attach": "ufs", "depth": 8,
             "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
             "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
-        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "60ms" },
+        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "40ms" },
             { "name": "log", "op": "write", "size": "256KiB", "class": "idle", "depth": 8 } ], "duration": "2s" }"#;
     let tune = |objective: &str, more: &[&str]| {
         let arguments = [&["host", "tune", "-", "--objective", objective, "--format", "json"], more].concat();

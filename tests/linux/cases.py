@@ -168,13 +168,14 @@ def aged(number):
 
 
 def waiters():
-    """Jobs that submit asynchronously, where tags run out: each is one process in line."""
+    """Jobs that submit asynchronously, where tags run out: each is one process in line. Think times differ: one end lets
+    two processes go on, and the one that comes first is no matter of tags."""
     usb = {"attach": "usb", "depth": 1, **PLAIN}
     for scheduler, requests in (("none", (2,)), ("mq-deadline", (2, 256))):
         for outstanding in (4, 32):
             jobs = [
                 job("one", "write", "16KiB", "be", think="1ms"),
-                job("async", "write", "4KiB", "be", depth=outstanding, submit="async"),
+                job("async", "write", "4KiB", "be", depth=outstanding, submit="async", think="35us"),
                 job("threads", "write", "4KiB", "be", depth=3),
             ]
             yield f"{scheduler}, {outstanding} outstanding", scenario(usb, scheduler, jobs, requests=requests)

@@ -176,19 +176,19 @@ class Places:
                 measured[job["name"]] = Measured(len(took), percentile(took, 50), percentile(took, 99), took[-1], bandwidth)
         return measured
 
-    def ask(self, command, name, document):
+    def ask(self, command, name, document, more=()):
         """Runs `rtflash host COMMAND` on a document. Returns the lines it prints."""
         path = self.of(name) / f"{command}.json"
         path.write_text(json.dumps(document, indent=1))
         options = [] if command == "order" else ["--format", "json"]
-        ran = subprocess.run([self.rtflash, "host", command, *options, path], capture_output=True, text=True)
+        ran = subprocess.run([self.rtflash, "host", command, *options, *more, path], capture_output=True, text=True)
         if not ran.stdout:
             raise RuntimeError(f"{name}: rtflash host {command}: {ran.stderr[-600:]}")
         return [json.loads(line) for line in ran.stdout.splitlines()]
 
-    def model(self, name, scenario):
+    def model(self, name, scenario, seed=1):
         """What each job's I/Os take by rtflash."""
-        [answer] = self.ask("run", name, scenario)
+        [answer] = self.ask("run", name, scenario, ["--seed", str(seed)])
         return {
             job["name"]: Measured(job["completed"], job["p50_ns"], job["p99_ns"], job["max_ns"], job["bytes_per_s"])
             for job in answer["jobs"] if job["completed"]

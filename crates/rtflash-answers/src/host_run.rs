@@ -1,5 +1,6 @@
 //! What `rtflash host run --format json` prints.
 
+use rtflash_host::SchedulerSettings;
 use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
 use rtflash_model::{Instant, Span};
@@ -15,6 +16,9 @@ use crate::table::{AnswerTable, Cell, Tone};
 pub struct HostAnswer<'a> {
     /// The scheduler.
     pub scheduler: Text<'a>,
+    /// Parameters of a kernel's scheduler of this name that are fixed here, with their values; null
+    /// where there are none.
+    pub stands_for: Option<Text<'a>>,
     /// The jobs, in the scenario's order.
     pub jobs: Vec<HostJob<'a>>,
     /// The lengths of the queues, from the warm-up to the duration.
@@ -142,7 +146,14 @@ impl<'a> HostAnswer<'a> {
                 late: job.deadline.map(|_| job.late),
             }
         };
-        HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }
+        let stands_for = SchedulerSettings::named(scheduler).and_then(|of| of.stands_for()).map(Text::from);
+        HostAnswer {
+            scheduler: scheduler.into(),
+            stands_for,
+            jobs: jobs.iter().map(job).collect(),
+            queues,
+            assumptions,
+        }
     }
 }
 
@@ -178,11 +189,13 @@ impl HostAnswer<'_> {
         self.jobs.iter().filter(|job| job.late.is_some_and(|late| late > 0)).map(|job| &*job.name)
     }
 
-    /// The lengths of queues, in a sentence.
+    /// The lengths of queues, and what the scheduler stands for.
     pub fn lengths(&self) -> String {
         let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
         let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
-        format!("requests at the scheduler: {waiting}; in the device: {inside}")
+        let stands_for =
+            self.stands_for.as_ref().map_or_else(String::new, |of| format!("; {} has {of}", self.scheduler));
+        format!("requests at the scheduler: {waiting}; in the device: {inside}{stands_for}")
     }
 }
 

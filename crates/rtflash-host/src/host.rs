@@ -3,7 +3,7 @@
 //!
 //! A request holds a tag from its arrival at the scheduler to its end. Linux keeps free tags in a
 //! bitmap (`lib/sbitmap.c`); a scheduler may leave a part of it to some requests
-//! (`blk_mq_alloc_data.shallow_depth`). Others wait for a tag, first come, first served.
+//! (`blk_mq_alloc_data.shallow_depth`). Others wait for a tag.
 
 use rtflash_model::{Instant, Span};
 
@@ -86,9 +86,7 @@ impl Host {
     /// Tags of a word of the bitmap (`sbitmap_calculate_shift`). It was allocated for the larger
     /// number, as `blk_mq_tag_update_depth` of block/blk-mq-tag.c lets it shrink in place.
     pub(crate) fn tags_of_word(&self) -> u32 {
-        let allocated = self.requests.max(self.requests_known());
-        let shift = (0..=6).rev().find(|shift| allocated < 4 || 4 << shift <= allocated);
-        1 << shift.expect("a word has a tag at least")
+        word_of(self.requests.max(self.requests_known()))
     }
 
     /// Tags that requests get which are limited to this many, of each word or of all of them.
@@ -102,6 +100,12 @@ impl Host {
             }
         }
     }
+}
+
+/// Tags of a word of a bitmap that was allocated for so many (`sbitmap_calculate_shift`).
+pub(crate) fn word_of(allocated: u32) -> u32 {
+    let shift = (0..=6).rev().find(|shift| allocated < 4 || 4 << shift <= allocated);
+    1 << shift.expect("a word has a tag at least")
 }
 
 #[cfg(test)]

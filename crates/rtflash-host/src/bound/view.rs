@@ -272,7 +272,7 @@ impl Loops {
             merging,
             is_merged: false,
             tags,
-            limit: limits.min(),
+            limit: limits.map(|limit| scenario.host.tags_within(limit)).min(),
             count,
             cost,
             last,

@@ -53,7 +53,8 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
     let limits = (0..scenario.jobs.len()).filter_map(|job| {
         let buffered = scenario.jobs[job].is_buffered();
         let wholes = scenario.jobs[job].ios().filter_map(|io| scenario.whole_of(job, io, 0));
-        wholes.filter_map(|whole| scheduler.tag_limit(&whole, buffered, &scenario.host)).min()
+        let limits = wholes.filter_map(|whole| scheduler.tag_limit(&whole, buffered, &scenario.host));
+        limits.map(|limit| scenario.host.tags_within(limit)).min()
     });
     let tags = limits.min().unwrap_or(u32::MAX).min(scenario.host.requests);
     if all > tags.into() {

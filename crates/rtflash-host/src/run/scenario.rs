@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::device::HostDevice;
 use super::job::{Job, MixedIo};
 use crate::Command;
-use crate::host::Host;
+use crate::host::{Host, word_of};
 use crate::scheduler::{Scheduler, SchedulerSettings};
 
 /// What is run.
@@ -47,11 +47,19 @@ impl Scenario {
     /// Tags: one for each request from its arrival at the scheduler to its end. `none` has those of
     /// the device, where that states them.
     pub fn tags(&self) -> u32 {
-        let of_device = match (&self.scheduler, &self.device) {
+        self.tags_of_device().unwrap_or(self.host.requests)
+    }
+
+    fn tags_of_device(&self) -> Option<u32> {
+        match (&self.scheduler, &self.device) {
             (SchedulerSettings::None, HostDevice::Emmc(emmc)) => emmc.tags(),
             _ => None,
-        };
-        of_device.unwrap_or(self.host.requests)
+        }
+    }
+
+    /// Tags of a word of their bitmap.
+    pub(super) fn tags_of_word(&self) -> u32 {
+        self.tags_of_device().map_or_else(|| self.host.tags_of_word(), word_of)
     }
 
     /// An I/O of a job at a place, as the scheduler would see it in one piece; the first of those

@@ -147,6 +147,11 @@ impl Scheduler for Bfq {
         is_limited(request, buffered).then(|| share_of_tags(host, share))
     }
 
+    /// `bfq_depth_updated`.
+    fn min_tag_limit(&self, _: &Host) -> Option<u32> {
+        Some(1)
+    }
+
     fn merges(&self, queued: &Command, request: &Command) -> bool {
         queued.job == request.job
     }

@@ -204,6 +204,11 @@ impl Scheduler for Kyber {
         buffered.then(|| share_of_tags(host, |tags| tags - tags.div_ceil(4)))
     }
 
+    /// `kyber_depth_updated`.
+    fn min_tag_limit(&self, host: &Host) -> Option<u32> {
+        Some(share_of_tags(host, |tags| tags - tags.div_ceil(4)))
+    }
+
     fn merges(&self, queued: &Command, request: &Command) -> bool {
         // Each core has a list of its own.
         queued.cpu == request.cpu

@@ -48,10 +48,18 @@ pub trait Scheduler: fmt::Debug + Send {
         own_queue(command, unfetched)
     }
 
-    /// How many tags of the host requests that are limited may hold, this one with them; `None`
-    /// where it may have any tag that is free. `buffered`: the kernel writes it back.
+    /// How many tags requests that are limited may hold, this one with them: of the whole bitmap,
+    /// or by [`Kernel::V6_5`] of each word ([`Host::tags_within`]). `None` where it may have any
+    /// tag that is free. `buffered`: the kernel writes it back.
     fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
         let _ = (request, buffered, host);
+        None
+    }
+
+    /// The least limit that the kernel is told (`sbitmap_queue_min_shallow_depth`); `None` where it
+    /// is told none.
+    fn min_tag_limit(&self, host: &Host) -> Option<u32> {
+        let _ = host;
         None
     }
 
@@ -174,10 +182,17 @@ impl SchedulerSettings {
             SchedulerSettings::K2(_) => "k2 with one command inside, and long requests cut",
             SchedulerSettings::MqDeadline(_) => "Linux's: by position in batches, what waits too long first, by class",
             SchedulerSettings::Kyber(_) => "Linux's: as many reads and writes at a time as keep to targets of latency",
-            SchedulerSettings::Bfq(_) => "the core of Linux's: a queue for each job, which share bytes by weight",
+            SchedulerSettings::Bfq(_) => {
+                "Linux's with slice_idle 0 and low_latency 0: a queue for each job, which share bytes by weight"
+            }
             SchedulerSettings::MinimalEffort(_) => "reads first, and in each slice as many writes as are asked for",
             SchedulerSettings::UserCentric(_) => "what users wait for goes first, on each core and among cores",
         }
+    }
+
+    /// Parameters of Linux's scheduler that are fixed here, with their values.
+    pub fn stands_for(&self) -> Option<&'static str> {
+        matches!(self, SchedulerSettings::Bfq(_)).then_some("slice_idle 0, low_latency 0 (a kernel has 8 and 1)")
     }
 
     /// Commands that may be inside while a real-time request waits; `None` for any number.
@@ -208,14 +223,14 @@ fn is_limited(request: &Command, buffered: bool) -> bool {
     buffered || matches!(request.op, Op::Write | Op::Discard)
 }
 
-/// Tags in a share of the bitmap: by [`Kernel::V6_12`] a share of `nr_requests`, as the scheduler
-/// knows it, by [`Kernel::V6_5`] one of each word; at least one.
+/// The limit of a share of the bitmap: by [`Kernel::V6_12`] a share of `nr_requests`, as the
+/// scheduler knows it, by [`Kernel::V6_5`] one of each word; at least one.
 fn share_of_tags(host: &Host, share: impl Fn(u32) -> u32) -> u32 {
     let of = match host.kernel {
         Kernel::V6_5 => host.tags_of_word(),
         Kernel::V6_12 => host.requests_known(),
     };
-    host.tags_within(share(of).max(1))
+    share(of).max(1)
 }
 
 /// A time in milliseconds.

@@ -233,7 +233,12 @@ impl Scheduler for MqDeadline {
             Kernel::V6_5 => (u64::from(known) * 3 / 4).max(1).try_into().expect("less than the number of tags"),
             Kernel::V6_12 => known,
         };
-        is_limited(request, buffered).then(|| host.tags_within(self.settings.async_depth.unwrap_or(left)))
+        is_limited(request, buffered).then(|| self.settings.async_depth.unwrap_or(left))
+    }
+
+    /// `dd_depth_updated`.
+    fn min_tag_limit(&self, _: &Host) -> Option<u32> {
+        Some(1)
     }
 
     /// It holds lower classes back and has no timer: block/blk-mq-sched.c asks again.

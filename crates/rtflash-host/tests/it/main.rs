@@ -10,6 +10,7 @@ mod draws;
 mod fio;
 mod fio_facts;
 mod nvme;
+mod plain_host;
 mod rounds;
 mod runs;
 mod sums;

@@ -1,5 +1,7 @@
 //! The run itself.
 
+mod bitmap;
+mod ending;
 mod error;
 mod lives;
 mod placing;
@@ -8,24 +10,23 @@ mod releasing;
 mod tags;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
 use super::device::{Handed, Target};
 use super::foresight::Foresight;
-use super::job::JobReleases;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
-use super::scenario::{Scenario, cut};
+use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 pub use error::HostRunError;
+use lives::JobLife;
 pub use lives::until_over;
-use lives::{EndOfIo, JobLife};
 use placing::JobProgress;
-use tags::{Submitter, Tags};
+use tags::Tags;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -77,6 +78,8 @@ struct HostEngine<'a, W> {
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
     tags: Tags,
+    /// I/Os that have ended while their process waits for a tag, by job: it sees no ends.
+    unseen: Vec<Vec<u64>>,
     device: Box<dyn Target + 'a>,
     /// Whether the end of each command asks. Elsewhere one asks if the driver was to be run again
     /// (`BLK_MQ_S_SCHED_RESTART`), and a queue that keeps all it has is asked after a time.
@@ -87,7 +90,7 @@ struct HostEngine<'a, W> {
     queued: usize,
     // Kept for their memory.
     ended: Vec<Command>,
-    caused: Vec<usize>,
+    caused: VecDeque<usize>,
     latencies: Vec<Latencies>,
     /// I/Os of each job that ended behind their deadline.
     late: Vec<u64>,
@@ -140,14 +143,15 @@ pub fn run_by(
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
-        tags: Tags::new(scenario.tags()),
+        tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
+        unseen: vec![Vec::new(); scenario.jobs.len()],
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
         asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
         retry: None,
         queued: 0,
         ended: Vec::new(),
-        caused: Vec::new(),
+        caused: VecDeque::new(),
         scheduler,
         latencies: vec![Latencies::default(); scenario.jobs.len()],
         late: vec![0; scenario.jobs.len()],
@@ -181,7 +185,7 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
-        self.ios.len() > MAX_PENDING || self.io_of.len() > 4 * MAX_PENDING
+        self.ios.len() > MAX_PENDING || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
     }
 
     fn next_instant(&self) -> Option<Instant> {
@@ -230,95 +234,30 @@ impl<W: Watch> HostEngine<'_, W> {
                 }
             };
         }
+        self.admit(false);
         if asks {
             self.ask();
         }
         // A process that waits for a tag wakes up behind the completion that frees one, which asks.
-        if self.admit() {
+        if self.admit(true) {
             self.ask();
         }
-        let mut caused = std::mem::take(&mut self.caused);
-        for job in caused.drain(..) {
+        while let Some(job) = self.caused.pop_front() {
             self.foresee(|foresight| foresight.happens(job));
-            if self.release(job) {
+            let any = self.release(job);
+            // A process submits together what it sees the ends of at one time.
+            let more = self.scenario.jobs[job].is_async && self.caused.front() == Some(&job);
+            if !more && (self.admit(false) || any) {
                 self.ask();
             }
             self.leave(job);
         }
-        self.caused = caused;
     }
 
     /// Tells what the flash has done; all of it when the run is over.
     fn look_inside(&mut self, over: bool) {
         let records = self.device.records(self.now, over);
         records.iter().for_each(|record| self.watch.inside(record));
-    }
-
-    /// A command has ended.
-    fn complete(&mut self, command: &Command) {
-        self.scheduler.completed(command, self.now);
-        self.watch.see(self.now, &RunEvent::Ended(command));
-        if let Some((_, unended)) = self.left.get_mut(&command.id) {
-            *unended = unended.saturating_sub(command.size);
-            if *unended > 0 {
-                return;
-            }
-            self.left.remove(&command.id);
-        }
-        self.tags.give_back(self.tag_limit(command));
-        let own = self.io_of.remove(&command.id);
-        self.part(own);
-        for number in self.merged.remove(&command.id).into_iter().flatten() {
-            self.part(Some(number));
-        }
-    }
-
-    /// A part of an I/O has ended.
-    fn part(&mut self, number: Option<u64>) {
-        if let Some(number) = number
-            && let Some(io) = self.ios.get_mut(&number)
-        {
-            io.left -= 1;
-            if io.left == 0 {
-                let ended = *io;
-                self.ios.remove(&number);
-                self.finish(number, &ended);
-            }
-        }
-    }
-
-    /// An I/O has ended.
-    fn finish(&mut self, number: u64, &Io { job, released, bytes, .. }: &Io) {
-        self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
-        self.foresee(|foresight| foresight.ended(job));
-        if self.now >= self.scenario.warmup && self.lives[job].counts(self.now) {
-            let latency = self.now.since(released);
-            self.latencies[job].note(latency.as_ns());
-            self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
-            self.lives[job].bytes += u128::from(bytes);
-        }
-        if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
-            match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {
-                EndOfIo::Think => self.replace(job, self.now.saturating_add(think)),
-                EndOfIo::Replace => self.replace(job, self.now),
-                EndOfIo::Wait => {}
-                EndOfIo::ThinkAll(places) => {
-                    let at = self.now.saturating_add(think);
-                    self.lives[job].thinks(at);
-                    (0..places).for_each(|_| self.replace(job, at));
-                }
-            }
-        }
-        self.leave(job);
-    }
-
-    /// A closed job's next I/O is planned. One that comes at once comes after all else at this
-    /// instant.
-    fn replace(&mut self, job: usize, at: Instant) {
-        match self.plan(job, at) {
-            Some(at) if at == self.now => self.caused.push(job),
-            at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
-        }
     }
 
     /// A job releases its next I/O. Says whether it has one.
@@ -328,23 +267,12 @@ impl<W: Watch> HostEngine<'_, W> {
         self.next_io += 1;
         self.watch.see(self.now, &RunEvent::Released { io, job: position });
         self.foresee(|foresight| foresight.released(position));
-        let one = self.scenario.jobs[position].submits_alone();
-        let submitter = if one { Submitter::Job(position) } else { Submitter::Io(io) };
-        let mut left = 0;
-        for request in self.scenario.requests(whole) {
-            let pieces = cut(request, self.scheduler.piece(&request).unwrap_or(request.size));
-            let mut numbered = Vec::new();
-            for piece in pieces {
-                numbered.push(Command { id: self.next_command, ..piece });
-                self.io_of.insert(self.next_command, io);
-                self.next_command += 1;
-            }
-            left += numbered.len() as u64;
-            self.tags.wait(self.tag_limit(&request), submitter, numbered);
+        self.ios.insert(io, Io { job: position, released: self.now, bytes: whole.size, left: 0, begun: false });
+        let requests = self.submit(io, whole);
+        if let Some(io) = self.ios.get_mut(&io) {
+            io.left = requests;
         }
         self.lives[position].live += 1;
-        self.ios.insert(io, Io { job: position, released: self.now, bytes: whole.size, left, begun: false });
-        self.admit();
         true
     }
 

@@ -25,6 +25,8 @@ pub(super) struct JobProgress {
     paced: [PacedOp; 3],
     /// Where the next one lies if it is sequential: for each stretch, and reads, writes and others.
     next: Vec<[u64; 3]>,
+    /// Releases for which its process has had no time.
+    pub(super) due: u64,
     /// When the I/O before was released, if chance says when the next one is.
     pub(super) drawn: Option<Instant>,
 }

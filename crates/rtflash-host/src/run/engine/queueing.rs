@@ -1,54 +1,143 @@
 //! Requests on their way to the scheduler: tags, and merging.
 
 use super::HostEngine;
+use super::tags::{Step, Submitted, Submitter};
 use crate::Command;
 use crate::run::job::Job;
+use crate::run::scenario::cut;
 use crate::run::watch::{RunEvent, Watch};
 
+/// Puts a request behind one that its process submits directly before, if they are one behind the
+/// other.
+fn plug(last: &mut Submitted, request: &Submitted, limit: u64) -> bool {
+    let (one, other) = (&last.command, &request.command);
+    let alike = (one.op, one.class, one.level) == (other.op, other.class, other.level);
+    let size = one.size.saturating_add(other.size);
+    let fits = alike && one.from.checked_add(one.size) == Some(other.from) && size <= limit;
+    if fits {
+        last.command.size = size;
+        last.ios.extend(&request.ios);
+    }
+    fits
+}
+
 impl<W: Watch> HostEngine<'_, W> {
-    /// Requests that wait get their tags, first come, first served, each for all of its pieces.
-    /// What is merged needs none. Says whether something has come to the scheduler.
-    pub(super) fn admit(&mut self) -> bool {
-        let mut any = false;
-        let mut tags = std::mem::take(&mut self.tags);
-        while let Some(pieces) = tags.next(|request| self.merge(request)) {
-            any = true;
-            let is_whole = pieces.len() == 1;
-            for command in pieces {
-                let io = self.io_of[&command.id];
-                self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
-                self.scheduler.insert(command, self.now);
-                self.queued += 1;
-                if self.foresight.is_some() {
-                    self.left.insert(command.id, (command.size, command.size));
+    /// The requests of an I/O are on their way. Says how many there are.
+    pub(super) fn submit(&mut self, io: u64, whole: Command) -> u64 {
+        let job = &self.scenario.jobs[whole.job as usize];
+        let alone = job.submits_alone();
+        let submitter = if alone { Submitter::Job(whole.job as usize) } else { Submitter::Io(io) };
+        let merges = alone && self.merger.is_some() && self.scenario.device.merges(&whole, &whole);
+        let mut parts = 0;
+        for command in self.scenario.requests(whole) {
+            let ios = vec![(io, command.from.saturating_add(command.size))];
+            let limit = self.tag_limit(&command);
+            let tags = self.pieces(&command);
+            let (max, scheduler) = (self.scenario.host.max_sectors, &self.scheduler);
+            self.tags.submit(submitter, limit, Submitted { command, tags, ios }, |last, request| {
+                let fits = merges && plug(last, request, max);
+                if fits {
+                    let piece = scheduler.piece(&last.command).unwrap_or(last.command.size);
+                    last.tags = last.command.size.div_ceil(piece);
                 }
-                if let Some(merger) = self.merger.as_mut().filter(|_| is_whole) {
-                    merger.insert(command);
-                }
-            }
+                fits
+            });
+            parts += 1;
         }
-        self.tags = tags;
-        any
+        parts
     }
 
-    /// The number of tags that requests like this one may hold.
-    pub(super) fn tag_limit(&self, request: &Command) -> Option<u32> {
+    /// Pieces of a request.
+    fn pieces(&self, request: &Command) -> u64 {
+        request.size.div_ceil(self.scheduler.piece(request).unwrap_or(request.size))
+    }
+
+    /// Processes that run submit until they wait or have no more, and with `woken` those that were
+    /// woken. Says whether something has come to the scheduler.
+    pub(super) fn admit(&mut self, woken: bool) -> bool {
+        let mut any = false;
+        loop {
+            let mut tags = std::mem::take(&mut self.tags);
+            let step = tags.next(|request| self.merge(request));
+            self.tags = tags;
+            match step {
+                Some(Step::Admitted(request, taken)) => {
+                    any = true;
+                    for (command, tag) in self.insert(&request).into_iter().zip(taken) {
+                        self.tags.hold(command.id, tag);
+                    }
+                }
+                Some(Step::Done(Submitter::Job(job))) => self.reap(job),
+                Some(Step::Done(Submitter::Io(_))) => {}
+                None if woken && self.tags.run_woken() => {}
+                None => return any,
+            }
+        }
+    }
+
+    /// A request comes to the scheduler, in its pieces.
+    fn insert(&mut self, request: &Submitted) -> Vec<Command> {
+        let piece = self.scheduler.piece(&request.command).unwrap_or(request.command.size);
+        let mut pieces: Vec<Command> = Vec::new();
+        for piece in cut(request.command, piece) {
+            let command = Command { id: self.next_command, ..piece };
+            self.next_command += 1;
+            // The I/Os whose parts are in the piece.
+            let mut begin = request.command.from;
+            let end = piece.from.saturating_add(piece.size);
+            for &(io, ends) in &request.ios {
+                if begin < end && ends > piece.from {
+                    if let Some(of) = self.ios.get_mut(&io) {
+                        // One was counted for the request.
+                        of.left += u64::from(begin < piece.from);
+                    }
+                    if let Some(first) = self.io_of.insert(command.id, io) {
+                        self.io_of.insert(command.id, first);
+                        self.merged.entry(command.id).or_default().push(io);
+                    }
+                }
+                begin = ends;
+            }
+            pieces.push(command);
+        }
+        for &command in &pieces {
+            let io = self.io_of[&command.id];
+            self.watch.see(self.now, &RunEvent::Queued { io, command: &command });
+            for &io in self.merged.get(&command.id).into_iter().flatten() {
+                self.watch.see(self.now, &RunEvent::Merged { io, command: &command, into: &command });
+            }
+            self.scheduler.insert(command, self.now);
+            self.queued += 1;
+            if self.foresight.is_some() {
+                self.left.insert(command.id, (command.size, command.size));
+            }
+            if let [only] = pieces[..]
+                && let Some(merger) = &mut self.merger
+            {
+                merger.insert(only);
+            }
+        }
+        pieces
+    }
+
+    /// See [`crate::Scheduler::tag_limit`].
+    fn tag_limit(&self, request: &Command) -> Option<u32> {
         let buffered = self.scenario.jobs.get(request.job as usize).is_some_and(Job::is_buffered);
         self.scheduler.tag_limit(request, buffered, &self.scenario.host)
     }
 
     /// Merges a request into one that waits at the scheduler, if it can be.
-    fn merge(&mut self, request: &Command) -> bool {
-        let Some(merger) = &mut self.merger else { return false };
+    fn merge(&mut self, request: &Submitted) -> bool {
+        let Some(merger) = self.merger.as_mut().filter(|_| request.tags == 1) else { return false };
         let device = &self.scenario.device;
         let may = |queued: &Command, request: &Command| {
             device.merges(queued, request) && self.scheduler.merges(queued, request)
         };
-        let Some((before, after)) = merger.merge(request, may) else { return false };
+        let Some((before, after)) = merger.merge(&request.command, may) else { return false };
         self.scheduler.merged(&before, &after);
-        if let Some(io) = self.io_of.remove(&request.id) {
+        for &(io, _) in &request.ios {
             self.merged.entry(after.id).or_default().push(io);
-            self.watch.see(self.now, &RunEvent::Merged { io, command: request, into: &after });
+            self.watch.see(self.now, &RunEvent::Merged { io, command: &request.command, into: &after });
         }
         true
     }

@@ -81,6 +81,10 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// A release whose time has come. Says whether there is one.
     pub(super) fn timed(&mut self, position: usize) -> bool {
+        if self.is_blocked(position) {
+            self.progress[position].due += 1;
+            return false;
+        }
         self.foresee(|foresight| foresight.happens(position));
         let any = match self.scenario.jobs[position].releases {
             JobReleases::WriteBack(written) => self.flush(position, &written),

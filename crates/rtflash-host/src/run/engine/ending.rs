@@ -1,0 +1,98 @@
+//! Ends of commands and I/Os.
+
+use std::cmp::Reverse;
+
+use rtflash_model::Instant;
+
+use super::lives::EndOfIo;
+use super::{EngineEvent, HostEngine, Io};
+use crate::Command;
+use crate::run::job::JobReleases;
+use crate::run::watch::{RunEvent, Watch};
+
+impl<W: Watch> HostEngine<'_, W> {
+    /// A command has ended.
+    pub(super) fn complete(&mut self, command: &Command) {
+        self.scheduler.completed(command, self.now);
+        self.watch.see(self.now, &RunEvent::Ended(command));
+        if let Some((_, unended)) = self.left.get_mut(&command.id) {
+            *unended = unended.saturating_sub(command.size);
+            if *unended > 0 {
+                return;
+            }
+            self.left.remove(&command.id);
+        }
+        self.tags.give_back(command);
+        let own = self.io_of.remove(&command.id);
+        self.part(own);
+        for number in self.merged.remove(&command.id).into_iter().flatten() {
+            self.part(Some(number));
+        }
+    }
+
+    /// A part of an I/O has ended.
+    fn part(&mut self, number: Option<u64>) {
+        if let Some(number) = number
+            && let Some(io) = self.ios.get_mut(&number)
+        {
+            io.left -= 1;
+            if io.left == 0 {
+                let job = io.job;
+                if self.is_blocked(job) { self.unseen[job].push(number) } else { self.finish(number) }
+            }
+        }
+    }
+
+    /// Whether the process that submits all of a job's I/Os waits for a tag.
+    pub(super) fn is_blocked(&self, job: usize) -> bool {
+        let of = &self.scenario.jobs[job];
+        of.is_async && matches!(of.releases, JobReleases::Closed { .. }) && self.tags.is_waiting(job)
+    }
+
+    /// A process that has waited sees what has ended, and releases what is due.
+    pub(super) fn reap(&mut self, job: usize) {
+        for number in std::mem::take(&mut self.unseen[job]) {
+            self.finish(number);
+        }
+        for _ in 0..std::mem::take(&mut self.progress[job].due) {
+            self.foresee(|foresight| foresight.happens(job));
+            self.release(job);
+            self.leave(job);
+        }
+    }
+
+    /// An I/O has ended.
+    fn finish(&mut self, number: u64) {
+        let Some(Io { job, released, bytes, .. }) = self.ios.remove(&number) else { return };
+        self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
+        self.foresee(|foresight| foresight.ended(job));
+        if self.now >= self.scenario.warmup && self.lives[job].counts(self.now) {
+            let latency = self.now.since(released);
+            self.latencies[job].note(latency.as_ns());
+            self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
+            self.lives[job].bytes += u128::from(bytes);
+        }
+        if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
+            match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {
+                EndOfIo::Think => self.replace(job, self.now.saturating_add(think)),
+                EndOfIo::Replace => self.replace(job, self.now),
+                EndOfIo::Wait => {}
+                EndOfIo::ThinkAll(places) => {
+                    let at = self.now.saturating_add(think);
+                    self.lives[job].thinks(at);
+                    (0..places).for_each(|_| self.replace(job, at));
+                }
+            }
+        }
+        self.leave(job);
+    }
+
+    /// A closed job's next I/O is planned. One that comes at once comes after all else at this
+    /// instant.
+    fn replace(&mut self, job: usize, at: Instant) {
+        match self.plan(job, at) {
+            Some(at) if at == self.now => self.caused.push_back(job),
+            at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
+        }
+    }
+}
