@@ -7,6 +7,7 @@ mod max;
 mod observe;
 mod places;
 mod response;
+mod rests_on;
 mod view;
 mod why;
 
@@ -14,12 +15,13 @@ use std::cmp::Ordering;
 
 use rtflash_model::Span;
 
-use crate::run::{Attach, CertifiedClusters, HostDevice, Job, JobReleases, Nvme, Scenario, hand_over_jitter};
+use crate::run::{CertifiedClusters, HostDevice, Job, JobReleases, Nvme, Scenario, hand_over_jitter};
 use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
 use response::{NoWindow, ResponseWork, Rounds, StallCurve, UrgentQueue, Window};
+pub use rests_on::rests_on;
 use view::{Loops, Releasing, queues};
 pub use why::Why;
 
@@ -61,56 +63,6 @@ impl Rule {
             HostDevice::Clusters(_) => Rule::H3,
         }
     }
-}
-
-/// Grounds of a scenario's bounds, a clause each that begins with the name of an
-/// [assumption](Assumptions::NAMES) where `host run` observes it.
-pub fn rests_on(scenario: &Scenario) -> Vec<String> {
-    if let HostDevice::Clusters(_) = &scenario.device {
-        let kept = "certificates: the device keeps its rules (docs/analysis.md)";
-        return vec![kept.to_owned(), "hand-over: each request finds a tag and a place at once".to_owned()];
-    }
-    let mut rests_on = vec![
-        format!("tags: each request finds one of {} at once", scenario.tags()),
-        "one-pending: each real-time I/O with a period ends before the next one of its job".to_owned(),
-    ];
-    if let Some(max) = scenario.scheduler.max_inflight() {
-        rests_on.push(format!("inside: commands inside at once: {max} at most"));
-    }
-    if let SchedulerSettings::MqDeadline(settings) = scenario.scheduler {
-        rests_on.extend(deadline::rests_on(scenario, settings));
-    }
-    rests_on.push("classes-apart: no request holds anything of another class or level".to_owned());
-    match &scenario.device {
-        HostDevice::Nvme(nvme) => {
-            if let Some(limit) = nvme.ends_within {
-                let inside = nvme.inside;
-                rests_on.push(format!(
-                    "ends-within: each command ends within {limit}; commands inside at once: {inside} at most"
-                ));
-            }
-        }
-        HostDevice::Emmc(emmc) => {
-            let how = match emmc.attach {
-                Attach::Unstated => "as over USB, SCSI and UFS",
-                Attach::Budget => "each with a budget",
-                Attach::Tags => "one of them without a tag",
-            };
-            rests_on.push(format!("attach: commands out of the scheduler at once: {} at most, {how}", emmc.depth));
-            rests_on.push("costs: no command takes longer than the device states".to_owned());
-        }
-        HostDevice::Measured(measured) => {
-            let depth = measured.depth;
-            rests_on.push(format!("attach: commands out of the scheduler at once: {depth} at most"));
-            rests_on.push("costs: no command takes longer than the longest that was measured".to_owned());
-            let limits: Vec<String> = measured.stalls.iter().map(ToString::to_string).collect();
-            if !limits.is_empty() {
-                rests_on.push(format!("stalls: commands that take longer than usual: {}", limits.join(", ")));
-            }
-        }
-        HostDevice::Clusters(_) => {}
-    }
-    rests_on
 }
 
 /// What a bound consists of.
@@ -198,7 +150,7 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     if is_unproved && matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
         return none(&Why::Batches);
     }
-    if let Some(why) = unattached(scenario) {
+    if let Some(why) = rests_on::unattached(scenario) {
         return none(&why);
     }
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
@@ -232,23 +184,6 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
         return none(&why);
     }
     real_time.clone().map(|job| Bound { job, rule, terms: found[job].clone() }).collect()
-}
-
-/// Commands out of the scheduler can be more than the `depth` of a device whose driver is not
-/// known: as many as the scheduler lets.
-fn unattached(scenario: &Scenario) -> Option<Why> {
-    let (attach, depth) = match &scenario.device {
-        HostDevice::Emmc(emmc) => (emmc.attach, emmc.depth),
-        HostDevice::Measured(measured) => (measured.attach, measured.depth),
-        HostDevice::Nvme(_) | HostDevice::Clusters(_) => return None,
-    };
-    let handed = match scenario.scheduler {
-        // In one queue a command has its place, in the device or in front of it.
-        SchedulerSettings::None => return None,
-        _ => scenario.scheduler.max_inflight(),
-    };
-    let is_known = attach != Attach::Unstated || handed.is_some_and(|handed| handed <= depth);
-    (!is_known).then_some(Why::Attach { handed, depth })
 }
 
 /// H3: the deadline of a certified task, from its nominal release on, if its certificate holds and

@@ -50,8 +50,8 @@ pub enum Why {
     },
     /// The device does not say how long a command takes at most.
     Unlimited,
-    /// A command that comes later can join a batch and delay its end: k2-ahead foretells ends, and the
-    /// proof of H4 has no batches.
+    /// A command that comes later can join a batch and delay its end: k2-ahead foretells ends, and
+    /// the proof of H4 has no batches.
     Batches,
     /// The device does not state how it is attached, and more commands than its depth can be out of
     /// the scheduler.
