@@ -167,6 +167,17 @@ def aged(number):
         yield f"{attach} {depth}, {seed}", scenario(device, scheduler, jobs, "4s", (2 * depth, 256))
 
 
+def starved():
+    """A real-time job that reads one place with two I/Os outstanding, and a real-time read of a lower place: alone, and
+    beside a lower class, whose requests end no batch but its count."""
+    usb = {"attach": "usb", "depth": 1, **PLAIN}
+    two = job("two", "read", "4KiB", "rt", depth=2, **{"from": "1GiB", "span": "4KiB"})
+    one = job("one", "read", "4KiB", "rt", think="1ms", phase="100ms", **{"from": "0GiB", "span": "4KiB"})
+    idle = job("idle", "read", "4KiB", "idle", phase="50ms")
+    for name, jobs in (("alone", [two, one]), ("beside class idle", [two, one, idle])):
+        yield name, scenario(usb, DEADLINE_256, jobs, "9s")
+
+
 def waiters():
     """Jobs that submit asynchronously, where tags run out: each is one process in line. Think times differ: one end lets
     two processes go on, and the one that comes first is no matter of tags."""

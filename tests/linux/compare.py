@@ -115,6 +115,17 @@ class Table:
                 rows.append(Row(part, case, job, "longest, bound", longest / 1e6, bound / 1e6, verdict))
         return rows
 
+    def counted(self, part, case, scenario):
+        """I/Os of each job."""
+        name = f"{part} {case}"
+        kernel, rtflash = self.places.kernel(name, scenario), self.places.model(name, scenario)
+        rows = []
+        for job in (job["name"] for job in scenario["jobs"]):
+            theirs, ours = (of[job].completed if job in of else 0 for of in (kernel, rtflash))
+            verdict = "differs" if differs(theirs, ours, 5) else "agrees"
+            rows.append(Row(part, case, job, "I/Os", theirs, ours, verdict))
+        return rows
+
     def works(self, number):
         """What is to be run: a name, and how."""
         for case, scenario in cases.orders():
@@ -130,6 +141,8 @@ class Table:
         for part, scenarios in parts:
             for case, scenario in scenarios:
                 yield f"{part} {case}", lambda at=(part, case, scenario): self.compared(*at)
+        for case, scenario in cases.starved():
+            yield f"starved {case}", lambda at=("starved", case, scenario): self.counted(*at)
         for case, scenario in cases.aged(2 * number):
             yield f"aged {case}", lambda at=("aged", case, scenario): self.bounded(*at)
 
