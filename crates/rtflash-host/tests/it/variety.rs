@@ -79,7 +79,7 @@ fn a_burst_is_released_at_once() {
 #[test]
 fn a_job_begins_after_others_and_has_bandwidth_of_its_own_time() {
     let jobs = r#"{ "name": "a", "op": "read", "size": "4KiB", "count": 1000 },
-        { "name": "b", "op": "write", "size": "4KiB", "until": "100ms", "phase": "50ms", "think": "1ms" },
+        { "name": "b", "op": "write", "size": "4KiB", "until": "100ms", "phase": "50ms", "think": "3ms" },
         { "name": "c", "op": "read", "size": "4KiB", "after": ["a", "b"], "phase": "20ms", "until": "30ms" },
         { "name": "d", "op": "read", "size": "4KiB", "after": "c", "total": "40KiB", "ramp": "55us" }"#;
     let (seen, reports) = ran(&scenario(r#""none""#, jobs));

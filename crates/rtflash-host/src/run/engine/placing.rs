@@ -42,12 +42,12 @@ struct PacedOp {
 impl JobProgress {
     pub(super) fn new(job: &Job) -> JobProgress {
         let begins = std::iter::once(&job.from).chain(&job.stretches);
-        JobProgress { next: begins.map(|&from| [first_place(job, from); 3]).collect(), ..JobProgress::default() }
+        JobProgress { next: begins.map(|&from| [from; 3]).collect(), ..JobProgress::default() }
     }
 }
 
-/// Where the first I/O of a stretch lies that begins at `begin`, if they lie one after the other.
-fn first_place(job: &Job, begin: u64) -> u64 {
+/// Where I/Os go on that lie one after the other, at the end of a stretch that begins at `begin`.
+fn next_round(job: &Job, begin: u64) -> u64 {
     match job.span {
         Some(span) if job.gap < 0 => begin.saturating_add(span.saturating_sub(job.gap.unsigned_abs())),
         _ => begin,
@@ -191,11 +191,11 @@ impl<W: Watch> HostEngine<'_, W> {
                 let next = &mut self.progress[position].next[stretch][kind_of(io.op)];
                 let end = next.checked_add(io.size);
                 let fits = *next >= begin && span.is_none_or(|span| end.is_some_and(|end| end - begin <= span));
-                let from = if fits && end.is_some() { *next } else { first_place(job, begin) };
+                let from = if fits && end.is_some() { *next } else { next_round(job, begin) };
                 // Below the begin of the device is below the begin of the stretch.
                 let end = from.saturating_add(io.size);
                 let after = end.checked_add_signed(job.gap);
-                *next = after.filter(|after| *after >= begin).unwrap_or_else(|| first_place(job, begin));
+                *next = after.filter(|after| *after >= begin).unwrap_or_else(|| next_round(job, begin));
                 from
             }
         }
