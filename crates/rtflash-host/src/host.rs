@@ -2,8 +2,8 @@
 //! and how many of them may be writes.
 //!
 //! A request holds a tag from its arrival at the scheduler to its end. Linux keeps free tags in a
-//! bitmap (`lib/sbitmap.c`); a scheduler may leave a part of it to some requests
-//! (`blk_mq_alloc_data.shallow_depth`). Others wait for a tag.
+//! bitmap (`lib/sbitmap.c`); a scheduler can limit some requests to a part of it
+//! (`blk_mq_alloc_data.shallow_depth`). Other requests wait for a tag.
 
 use rtflash_model::{Instant, Span};
 
@@ -102,7 +102,7 @@ impl Host {
     }
 }
 
-/// Tags of a word of a bitmap that was allocated for so many (`sbitmap_calculate_shift`).
+/// Tags of a word of a bitmap that was made for `allocated` tags (`sbitmap_calculate_shift`).
 pub(crate) fn word_of(allocated: u32) -> u32 {
     let shift = (0..=6).rev().find(|shift| allocated < 4 || 4 << shift <= allocated);
     1 << shift.expect("a word has a tag at least")

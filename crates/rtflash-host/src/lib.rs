@@ -10,9 +10,11 @@
 //! use rtflash_host::{Class, Command, Op, SchedulerSettings};
 //! use rtflash_model::Instant;
 //!
-//! let mut k2 = SchedulerSettings::named("k2").ok_or("no such scheduler")?.scheduler(); let command
-//! = |id, class| Command {     id, op: Op::Read, from: 4096 * id, size: 4096, class, level: 0, cpu:
-//! 0, job: 0, user_centric: false, }; k2.insert(command(1, Class::BestEffort), Instant::START);
+//! let mut k2 = SchedulerSettings::named("k2").ok_or("no such scheduler")?.scheduler();
+//! let command = |id, class| Command {
+//!     id, op: Op::Read, from: 4096 * id, size: 4096, class, level: 0, cpu: 0, job: 0, user_centric: false,
+//! };
+//! k2.insert(command(1, Class::BestEffort), Instant::START);
 //! k2.insert(command(2, Class::RealTime), Instant::START);
 //! assert_eq!(k2.ask(Instant::START).map(|first| first.id), Some(2));
 //! # Ok::<(), &str>(())

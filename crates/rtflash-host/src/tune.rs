@@ -1,5 +1,5 @@
 //! Choosing the queue bound and the size of pieces of K2, K2-split and k2-ahead, and the batches of
-//! mq-deadline: what they cost and gain on a workload, for the objectives of Park and Lee (2021),
+//! mq-deadline: their costs and gains on a workload, for the objectives of Park and Lee (2021),
 //! Section 5, and for deadlines.
 
 mod queue_files;
@@ -29,7 +29,7 @@ impl Millionths {
     }
 }
 
-/// What is wanted. A job's own deadline is wanted beside each of these.
+/// The objective of a choice. A job's own deadline counts beside each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
     /// O1: each real-time job's 99.9th percentile is at most this share of `none`'s; then the most
@@ -76,7 +76,7 @@ pub struct TuneRun {
     pub tails: Vec<Option<u64>>,
     /// Bytes a second of all jobs together.
     pub bytes_per_s: u128,
-    /// Bytes a second of those that are not real-time.
+    /// Bytes a second of the jobs that are not real-time.
     pub background_bytes_per_s: u128,
     /// I/Os of real-time jobs that took longer than their deadline.
     pub late: u64,
@@ -95,7 +95,7 @@ pub struct Measured {
     pub samples: Vec<u64>,
     /// The bound on each real-time job's latency, in nanoseconds.
     pub bounds: Vec<Option<u64>>,
-    /// Whether each of these is within the deadline of its job, where that has one.
+    /// Whether each bound is within the deadline of its job, where that has one.
     pub in_time: bool,
 }
 
@@ -149,7 +149,7 @@ pub fn candidates(scenario: &Scenario, schedulers: &[SchedulerSettings]) -> Vec<
     all.collect()
 }
 
-/// mq-deadline whose writes may have all tags, with each length of batches.
+/// mq-deadline whose writes can have all tags, with each length of batches.
 fn batches(scenario: &Scenario, base: &MqDeadlineSettings) -> Vec<SchedulerSettings> {
     let own = mq_deadline(&scenario.scheduler).unwrap_or(base);
     let async_depth = Some(scenario.host.requests);
@@ -287,7 +287,7 @@ fn measure(
     let (bytes_per_s, background_bytes_per_s) = (mean(|run| run.bytes_per_s), mean(|run| run.background_bytes_per_s));
     let late = runs.iter().map(|run| run.late).sum();
     let limit = |bound: &Bound| bound.terms.as_ref().ok().map(|terms| terms.bound().as_ns());
-    // What piles up is bounded for the scenario's own time.
+    // Requests that pile up are bounded for the scenario's own time.
     let found = bounds(&Scenario { scheduler: settings, ..scenario.clone() });
     Ok(Measured {
         settings,

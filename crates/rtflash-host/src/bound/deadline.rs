@@ -20,7 +20,8 @@ pub(super) fn aging(scenario: &Scenario, settings: MqDeadlineSettings) -> Option
     (scenario.duration.as_ns() >= age).then_some(age)
 }
 
-/// What is found for each job. Of lower classes, it is the time for which requests pile up.
+/// The terms of each job, or why it has none. For lower classes they are the time for which
+/// requests pile up.
 pub(super) fn all(
     scenario: &Scenario,
     settings: MqDeadlineSettings,
@@ -43,7 +44,7 @@ pub(super) fn all(
     found
 }
 
-/// What is found for a job, with what the pass before found for all.
+/// The terms of a job, by the results of the pass before for all jobs.
 fn one(
     scenario: &Scenario,
     settings: MqDeadlineSettings,
@@ -70,7 +71,7 @@ fn one(
             ahead.push(UrgentQueue { places, from: from.into(), yields: queue.yields && own.is_real_time, ..queue });
         }
     }
-    // If lower classes age, what is inside of them counts among what is pending.
+    // If lower classes age, their commands inside count among the pending ones.
     let below = loops.iter().filter(|other| own.is_real_time && !other.is_real_time && aging.is_none());
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
     let window = Window {
@@ -83,7 +84,7 @@ fn one(
     added(before, own.last, window.with_carried(&ahead, work)?)
 }
 
-/// What bounds of mq-deadline rest on beside all others, a clause each.
+/// Grounds of bounds of mq-deadline alone, a clause each.
 pub(super) fn rests_on(scenario: &Scenario, settings: MqDeadlineSettings) -> Vec<String> {
     let age = settings.prio_aging_expire;
     let end = Span::from_ns(scenario.duration.as_ns()).unwrap_or(Span::LONGEST);

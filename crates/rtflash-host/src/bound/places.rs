@@ -1,14 +1,14 @@
-//! Tags that jobs may want at a time.
+//! Tags that jobs can want at a time.
 
 use super::Why;
 use super::view::Loops;
 
-/// Tags that jobs together may want; `None` for more than can be counted.
+/// Tags that jobs together can want; `None` for more than can be counted.
 fn wanted<'a>(mut loops: impl Iterator<Item = &'a Loops>) -> Option<u64> {
     loops.try_fold(0_u64, |sum, of| sum.checked_add(of.tags.checked_mul(of.pending)?))
 }
 
-/// Why a real-time request may wait for one of `tags` tags, if one may.
+/// Why a real-time request can wait for one of `tags` tags, if one can.
 pub(super) fn short(loops: &[Loops], tags: u32) -> Option<Why> {
     let all = wanted(loops.iter());
     // Requests without a limit can hold the tags of the others.

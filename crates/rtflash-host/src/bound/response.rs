@@ -61,7 +61,7 @@ impl UrgentQueue {
     /// I/Os of a place that are pending as the window begins, or are released in it, both ends
     /// included.
     fn carried(&self, total: u128) -> u128 {
-        // What goes ahead in the window and is as old was released by then.
+        // An I/O that goes ahead in the window and is as old was released by then.
         let Some(total) = total.checked_sub(self.from) else { return 1 };
         let apart = self.apart.max(1);
         let later = (total + apart.saturating_sub(self.pause)) / apart + 1;
@@ -189,11 +189,11 @@ impl Rounds {
     }
 }
 
-/// What commands take beyond the usual, if the device limits how often that is.
+/// The time of commands beyond the usual, if the device limits how often they take longer.
 #[derive(Debug, Clone)]
 pub(super) struct StallCurve {
     limits: Vec<StallWindow>,
-    /// The most that one takes beyond, in nanoseconds.
+    /// The most that one command takes beyond the usual, in nanoseconds.
     beyond: u128,
 }
 
@@ -202,8 +202,8 @@ impl StallCurve {
         StallCurve { limits: limits.to_vec(), beyond: u128::from(beyond.as_ns()) }
     }
 
-    /// What the stalls of a window of this length add at most: of those that begin in it, and of
-    /// one that began before.
+    /// The most that stalls add to a window of this length: all that begin in it, and one that
+    /// began before.
     fn within(&self, total: u128) -> u128 {
         let number = |limit: &StallWindow| {
             u128::from(limit.most) * total.div_ceil(u128::from(limit.within.as_ns().max(1))).max(1)
@@ -212,7 +212,7 @@ impl StallCurve {
         most.saturating_add(1).saturating_mul(self.beyond)
     }
 
-    /// What they add in the long run in each nanosecond, times [`SCALE`], rounded up.
+    /// The most that stalls add in the long run in each nanosecond, times [`SCALE`], rounded up.
     fn rate(&self) -> u128 {
         let rate = |limit: &StallWindow| {
             let added = u128::from(limit.most).saturating_mul(self.beyond).saturating_mul(SCALE);
@@ -222,8 +222,8 @@ impl StallCurve {
     }
 }
 
-/// Steps that a search can take: sums over queues and commands, all jobs together. With them, the
-/// stalls of the device that it counts.
+/// Steps that a search can take: sums over queues and commands, all jobs together. The stalls of
+/// the device that it counts are here, too.
 #[derive(Debug)]
 pub(super) struct ResponseWork {
     left: Cell<u64>,
@@ -277,7 +277,7 @@ impl Window {
             let sent = in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
             stall_rate.saturating_add(sent)
         };
-        // Those that go ahead once they are old send what is pending alone in a shorter window.
+        // Queues that go ahead once they are old send only their pending I/Os in a shorter window.
         let later = higher.iter().map(|queue| queue.from).max().unwrap_or(0);
         let at_once: Vec<UrgentQueue> = higher.iter().filter(|queue| queue.from == 0).copied().collect();
         let (early, load) = (load(&at_once), load(higher));

@@ -75,8 +75,8 @@ pub(super) struct Loops {
     pub(super) pending: u64,
     /// Whether those are all that it releases in the scenario, as they may pile up.
     pub(super) piled: bool,
-    /// For each kind of its requests that are merged: what they have to have in common, and what
-    /// the longest one costs.
+    /// The kinds of its requests that are merged: the common properties of each, and the cost of
+    /// its longest request.
     pub(super) merging: Vec<(Alike, u64)>,
     /// Whether its requests may be merged with others.
     pub(super) is_merged: bool,
@@ -84,11 +84,11 @@ pub(super) struct Loops {
     pub(super) count: u64,
     /// Tags that each takes.
     pub(super) tags: u64,
-    /// Tags that requests like these may hold; `None` for all.
+    /// Tags that such requests can hold; `None` for all.
     pub(super) limit: Option<u32>,
-    /// What an I/O costs.
+    /// The cost of an I/O.
     pub(super) cost: u128,
-    /// What its last command takes at least, without the turnaround.
+    /// The least cost of its last command, without the turnaround.
     pub(super) last: u128,
     /// The least time from the hand-over of some command of an I/O to its end, if it is only from
     /// there on that an I/O takes part in a window.
@@ -114,7 +114,7 @@ fn merged(scenario: &Scenario, whole: Command) -> u64 {
     service[0].max(service[1])
 }
 
-/// What the commands of an I/O cost, in nanoseconds.
+/// The costs of the commands of an I/O, in nanoseconds.
 struct Services {
     /// See [`Loops`].
     cost: u128,
@@ -123,7 +123,7 @@ struct Services {
 }
 
 impl Services {
-    /// `number`: of commands; `merged`: whether others can be merged into them.
+    /// The costs of `number` commands. If they are `merged`, others can become part of them.
     fn new(scenario: &Scenario, commands: impl Iterator<Item = Command>, number: u64, merged: bool) -> Services {
         // Any command of an I/O can be the first, and any the last, if requests go by position.
         let by_position = matches!(scenario.scheduler, SchedulerSettings::MqDeadline(_)) && number > 1;
@@ -153,10 +153,10 @@ impl Services {
     }
 }
 
-/// What requests have to have in common to be merged.
+/// The properties that merged requests have in common.
 type Alike = (Op, Class, u8);
 
-/// What one of the I/Os of a job costs; or more than each of several costs.
+/// The costs of one of the I/Os of a job, or upper bounds on those of several.
 struct IoCosts {
     cost: u128,
     last: u128,
@@ -169,7 +169,7 @@ struct IoCosts {
 
 impl IoCosts {
     fn new(scenario: &Scenario, position: usize, io: MixedIo) -> IoCosts {
-        // Where it looks ahead it is supposed not to: its pieces are the shortest then.
+        // A scheduler that looks ahead is supposed not to: its pieces are the shortest then.
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, io, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
@@ -186,8 +186,8 @@ impl IoCosts {
         IoCosts { cost, last, commands, merging: merging.into_iter().collect(), tags, shortest, handed }
     }
 
-    /// What no I/O exceeds that one of both describes. The last command is the shorter one: so what
-    /// goes before it is longer.
+    /// Upper bounds on the costs that either describes. The last command is the shorter one, so
+    /// that the part before it is longer.
     fn worst(self, other: IoCosts) -> IoCosts {
         let mut merging = self.merging;
         merging.extend(
@@ -210,8 +210,8 @@ impl IoCosts {
     }
 }
 
-/// Commands of which any number of the most expensive ones costs at least as much as of either
-/// list.
+/// Commands of which any number of the most expensive ones costs at least as much as that number of
+/// either list.
 fn most_expensive(one: Vec<(u64, u64)>, other: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let sorted = |mut commands: Vec<(u64, u64)>| {
         commands.sort_unstable_by(|one, other| other.cmp(one));
@@ -302,7 +302,7 @@ impl Loops {
         released.min(self.count).max(self.pending)
     }
 
-    /// The longest that a command of it can be, turnaround included.
+    /// The cost of its longest command, turnaround included.
     pub(super) fn longest(&self) -> u64 {
         let merged = self.merging.iter().filter(|_| self.is_merged).fold(0, |most, &(_, cost)| cost.max(most));
         self.commands.iter().map(|&(cost, _)| cost).fold(merged, u64::max)

@@ -16,16 +16,16 @@ pub enum Why {
     },
     /// Requests may have to wait for tags, where class and level count for nothing.
     Tags {
-        /// Tags that all jobs together may want; `None` for more than can be counted.
+        /// Tags that all jobs together can want; `None` for more than can be counted.
         wanted: Option<u64>,
         /// Tags in all.
         there: u32,
     },
-    /// Real-time requests of which the scheduler limits the tags may have to wait for one.
+    /// The scheduler limits the tags of real-time requests, which can have to wait for one.
     Limited {
-        /// Tags that all jobs together may want; `None` for more than can be counted.
+        /// Tags that all jobs together can want; `None` for more than can be counted.
         wanted: Option<u64>,
-        /// Tags that such requests may hold.
+        /// Tags that such requests can hold.
         limit: u32,
     },
     /// The I/Os of more urgent jobs may keep the device busy for ever, or for longer than time is

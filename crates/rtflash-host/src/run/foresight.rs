@@ -33,7 +33,7 @@ impl Foresight {
                 _ => None,
             };
             let think = think.map(|think| if of.think_after == ThinkAfter::Each { think } else { Span::ZERO });
-            // What waits for others ends as much later as it begins.
+            // A job that waits for others ends as much later as it begins.
             let until = of.until.filter(|_| of.after.is_empty());
             let planned = BTreeSet::new();
             of.is_real_time().then_some(Coming { job, planned, numbers: 0, pending: 0, think, until })

@@ -14,15 +14,15 @@ pub enum JobPattern {
     Sequential,
     /// Anywhere in the span, at multiples of the size.
     Random,
-    /// At each multiple of the size in the span once, in a random order; then again, in another
-    /// one.
+    /// Each multiple of the size in the span once, in a random order; then all again, in another
+    /// order.
     Shuffled,
 }
 
 /// One of the I/Os that a job of different I/Os draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MixedIo {
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// Its size, in bytes; above zero.
     pub size: u64,
@@ -30,7 +30,7 @@ pub struct MixedIo {
     pub share: u64,
 }
 
-/// The most that a job releases of an operation, from its begin on.
+/// The most of an operation that a job releases, from its begin on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobPace {
     /// Bytes a second, above zero: an I/O is released when the bytes of those before it are
@@ -46,9 +46,9 @@ pub enum ThinkAfter {
     /// It lets each place think by itself.
     #[default]
     Each,
-    /// After this number of I/Os, above zero.
+    /// It does so after this number of I/Os, above zero.
     Ios(u32),
-    /// After this time since it began or last thought, above zero.
+    /// It does so after this time since it began or last thought, above zero.
     Time(Span),
 }
 
@@ -111,28 +111,28 @@ pub struct Job {
     /// Bytes a second that it releases at most, if its releases are closed, above zero: I/O k, from
     /// 0, not before the phase and the time that k I/Os take at this rate.
     pub pace: Option<u64>,
-    /// From the release of each I/O to its end at most, if the job is real-time; `None` for no
-    /// limit.
+    /// The longest time from the release of each I/O to its end, if the job is real-time; `None`
+    /// for no limit.
     pub deadline: Option<Span>,
-    /// I/Os of different operations or sizes, each drawn by its share; empty: all are alike, `op`
-    /// and `size`. Else `op` and `size` are those of the first.
+    /// I/Os of different operations or sizes, each drawn by its share. If this is empty, all I/Os
+    /// have `op` and `size`. Else `op` and `size` are those of the first.
     pub mix: Vec<MixedIo>,
     /// Whether I/Os of the mix take turns, all of a turn at one random place.
     pub in_turn: bool,
-    /// Bytes from the end of an I/O to the next one, if these lie one after the other. Negative ones
-    /// go back: after the first I/O, from the end of the stretch on.
+    /// Bytes from the end of an I/O to the next one, if these lie one after the other. Negative
+    /// gaps go back: after the first I/O, from the end of the stretch on.
     pub gap: i64,
-    /// For reads, writes and all others: the pace of each in place of `pace`. An I/O whose
-    /// operation is ahead of its pace becomes one of another operation that is not.
+    /// The paces of reads, writes and all others, each in place of `pace`. An I/O whose operation
+    /// is ahead of its pace becomes one of another operation that is not.
     pub paces: [Option<JobPace>; 3],
     /// Whether times between releases are exponential, with the period or the pace as their mean.
     pub is_poisson: bool,
     /// I/Os that each period releases at once; above zero.
     pub burst: u32,
-    /// Places of I/Os are multiples of this, from where the stretch begins; `None`: of the smallest
-    /// size of their operation.
+    /// Places of I/Os are multiples of this, from where the stretch begins. `None` stands for the
+    /// smallest size of their operation.
     pub align: Option<u64>,
-    /// Where further stretches begin that are as long as the first: I/Os go round through all.
+    /// The begins of further stretches that are as long as the first. I/Os go round through all.
     pub stretches: Vec<u64>,
     /// Bytes after which it releases no more; `None` for no end.
     pub total: Option<u64>,
@@ -141,7 +141,7 @@ pub struct Job {
     /// Jobs, by position, that have to be over before it begins. It begins at its phase or when the
     /// last of them is over, whichever is later, and `until` is as much later.
     pub after: Vec<usize>,
-    /// How long after its begin its I/Os do not count.
+    /// The time after its begin in which its I/Os do not count.
     pub ramp: Span,
 }
 
@@ -220,7 +220,7 @@ impl Job {
         self.paces[kind_of(op)].or(self.pace.map(JobPace::Bytes))
     }
 
-    /// What places of I/Os of an operation are multiples of.
+    /// The number of which the places of an operation's I/Os are multiples.
     pub(super) fn align(&self, op: Op) -> u64 {
         let smallest = || self.ios().filter(|io| io.op == op).map(|io| io.size).min();
         self.align.or_else(smallest).unwrap_or(self.size)

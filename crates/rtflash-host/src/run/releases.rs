@@ -70,13 +70,13 @@ const LN_2: u128 = 12_786_308_645_202_655_660;
 /// base of 2 is found digit by digit (D. E. Knuth, "The Art of Computer Programming" 1, section
 /// 1.2.2).
 pub fn exponential(word: u64, mean: Span) -> Span {
-    // In [2⁶³, 2⁶⁴), with the whole part of the logarithm.
+    // The mantissa is in [2⁶³, 2⁶⁴), beside the whole part of the logarithm.
     let number = u128::from(word) + 1;
     let length = number.ilog2();
     let mut mantissa = (number << 64) >> (length + 1);
     let mut digits = u128::from(length) << BITS;
     for digit in (0..BITS).rev() {
-        // Squared it is in [2⁶², 2⁶⁴): below 2⁶³ the digit is zero.
+        // Its square is in [2⁶², 2⁶⁴): below 2⁶³ the digit is zero.
         mantissa = (mantissa * mantissa) >> 64;
         if mantissa >> 63 == 1 {
             digits |= 1 << digit;
@@ -90,8 +90,8 @@ pub fn exponential(word: u64, mean: Span) -> Span {
     Span::from_ns(capped((natural * u128::from(mean.as_ns())) >> BITS)).unwrap_or(Span::LONGEST)
 }
 
-/// When the I/Os of an operation go on that is paced by I/Os a second, above zero, after `number`
-/// of them; `None` beyond the end of time.
+/// The time at which an operation goes on after `number` I/Os. It is paced by `ios` a second, above
+/// zero. `None` stands beyond the end of time.
 pub fn paced_ios(begin: Instant, ios: u64, number: u64) -> Option<Instant> {
     let time = (u128::from(number) * SECOND).div_ceil(u128::from(ios));
     begin.checked_add(Span::from_ns(u64::try_from(time).ok()?)?)
@@ -116,7 +116,7 @@ pub fn shuffled(at: u64, number: u64, keys: [u64; 4]) -> u64 {
     }
 }
 
-/// Digits of a number mixed (D. Stafford's variant 13 of the finalizer of MurmurHash3, as in
+/// The mixed digits of a number (D. Stafford's variant 13 of the finalizer of MurmurHash3, as in
 /// SplitMix64 of Steele, Lea and Flood, 2014).
 fn scrambled(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(WriteBack { rate: 1, flush: ms(1) }.next(u64::MAX, u64::MAX), None);
     }
 
-    /// Against the logarithm of the machine, and the moments of the distribution.
+    /// Times agree with the logarithm of the machine and the moments of the distribution.
     #[test]
     fn exponential_times() {
         let mean = ms(1_000);

@@ -147,7 +147,7 @@ impl Scheduler for Bfq {
         is_limited(request, buffered).then(|| share_of_tags(host, share))
     }
 
-    /// `bfq_depth_updated`.
+    /// The least limit by `bfq_depth_updated`.
     fn min_tag_limit(&self, _: &Host) -> Option<u32> {
         Some(1)
     }

@@ -204,7 +204,7 @@ impl Scheduler for Kyber {
         buffered.then(|| share_of_tags(host, |tags| tags - tags.div_ceil(4)))
     }
 
-    /// `kyber_depth_updated`.
+    /// The least limit by `kyber_depth_updated`.
     fn min_tag_limit(&self, host: &Host) -> Option<u32> {
         Some(share_of_tags(host, |tags| tags - tags.div_ceil(4)))
     }

@@ -48,16 +48,16 @@ pub trait Scheduler: fmt::Debug + Send {
         own_queue(command, unfetched)
     }
 
-    /// How many tags requests that are limited may hold, this one with them: of the whole bitmap,
-    /// or by [`Kernel::V6_5`] of each word ([`Host::tags_within`]). `None` where it may have any
-    /// tag that is free. `buffered`: the kernel writes it back.
+    /// The number of tags that limited requests can hold, this one with them: of the whole bitmap,
+    /// or by [`Kernel::V6_5`] of each word ([`Host::tags_within`]). `None` where this one can have
+    /// any free tag. If `buffered`, the kernel writes it back.
     fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
         let _ = (request, buffered, host);
         None
     }
 
-    /// The least limit that the kernel is told (`sbitmap_queue_min_shallow_depth`); `None` where it
-    /// is told none.
+    /// The least limit that the scheduler states to the kernel (`sbitmap_queue_min_shallow_depth`);
+    /// `None` where it states none.
     fn min_tag_limit(&self, host: &Host) -> Option<u32> {
         let _ = host;
         None

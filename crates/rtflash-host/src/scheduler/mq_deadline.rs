@@ -236,7 +236,7 @@ impl Scheduler for MqDeadline {
         is_limited(request, buffered).then(|| self.settings.async_depth.unwrap_or(left))
     }
 
-    /// `dd_depth_updated`.
+    /// The least limit by `dd_depth_updated`.
     fn min_tag_limit(&self, _: &Host) -> Option<u32> {
         Some(1)
     }

@@ -1,13 +1,13 @@
-//! What to write below `/sys/block/<device>/queue` for a setting.
+//! The files below `/sys/block/<device>/queue` for a setting.
 
 use rtflash_model::Span;
 
 use crate::scheduler::SchedulerSettings;
 
-/// The settings of the queue of a block device that make Linux do so, each a file below
-/// `/sys/block/<device>/queue` and what to write into it, in order; `None` where no kernel has the
-/// scheduler. The number of tags comes behind the scheduler, whose choice sets it back
-/// (`blk_mq_init_sched` of block/blk-mq-sched.c).
+/// The settings of the queue of a block device that make Linux do so, in order; `None` where no
+/// kernel has the scheduler. Each is a file below `/sys/block/<device>/queue` and its text. The
+/// number of tags comes behind the scheduler, whose choice sets it back (`blk_mq_init_sched` of
+/// block/blk-mq-sched.c).
 pub fn queue_files(settings: &SchedulerSettings, requests: u32) -> Option<Vec<(&'static str, String)>> {
     let (name, own): (&str, Vec<(&str, String)>) = match settings {
         SchedulerSettings::None => ("none", Vec::new()),
@@ -35,7 +35,7 @@ pub fn queue_files(settings: &SchedulerSettings, requests: u32) -> Option<Vec<(&
             let [read, write, _] = of.targets.map(|span| span.as_ns().to_string());
             ("kyber", vec![("iosched/read_lat_nsec", read), ("iosched/write_lat_nsec", write)])
         }
-        // The core of it alone is modelled.
+        // The model has its core alone.
         SchedulerSettings::Bfq(_) => {
             ("bfq", vec![("iosched/slice_idle", "0".into()), ("iosched/low_latency", "0".into())])
         }

@@ -39,7 +39,7 @@ pub struct MeasuredDrive {
 pub struct StallWindow {
     /// The most of them that begin in any time of this length, both ends included; above zero.
     pub most: u32,
-    /// See above; above zero.
+    /// That length; above zero.
     pub within: Span,
 }
 
@@ -88,8 +88,8 @@ impl SizeServices {
         (shortest > 0).then_some(SizeServices { size, ns, shortest, longest, usual: longest })
     }
 
-    /// With a limit of what is usual, in ns: a longer service is a stall. No service is one if the
-    /// limit is above all of them.
+    /// Sets the usual limit, in ns: a longer service is a stall. No service is one if the limit is
+    /// above all of them.
     pub fn with_usual(self, usual: u64) -> SizeServices {
         SizeServices { usual: usual.clamp(self.shortest, self.longest), ..self }
     }
@@ -99,7 +99,7 @@ impl SizeServices {
         self.usual
     }
 
-    /// Without what stalls take beyond the usual.
+    /// These services, each cut to the usual limit.
     fn without_stalls(&self) -> SizeServices {
         let ns = self.ns.iter().map(|&service| service.min(self.usual)).collect();
         SizeServices { ns, longest: self.usual, ..self.clone() }
@@ -166,7 +166,7 @@ impl MeasuredDrive {
         service > cost.moved(of.usual, of.size, size, true)
     }
 
-    /// The same drive without what stalls take beyond the usual, and the most that this is for one.
+    /// This drive with each service cut to its usual limit, and the most that is cut from one.
     pub(crate) fn without_stalls(&self) -> (MeasuredDrive, Span) {
         let all = || [&self.read, &self.write].into_iter().flat_map(|cost| &cost.services);
         let beyond = all().map(|of| of.longest - of.usual).max().and_then(Span::from_ns).unwrap_or(Span::ZERO);
@@ -182,8 +182,8 @@ impl MeasuredDrive {
         self.idle.map_or(Span::ZERO, |idle| idle.extra)
     }
 
-    /// The most that a command takes, of what was measured, and no less than it adds to a batch;
-    /// `first`: of its I/O.
+    /// The most that a command takes by the measured services, and no less than it adds to a batch.
+    /// Whether it is the first of its I/O is `first`.
     pub fn longest(&self, command: &Command, first: bool) -> Span {
         let longest = self.cost(command).limit(command, first, |of| of.longest).saturating_add(self.idle_extra());
         if self.together > 1 { longest.max(self.each) } else { longest }
@@ -246,7 +246,7 @@ pub(super) struct RunningMeasured<'a> {
     ends: Option<Instant>,
     /// When it had nothing to do last.
     free: Instant,
-    /// When the last stalls began, as many as a limit counts.
+    /// The begins of the last stalls, as many as a limit counts.
     stalled: VecDeque<Instant>,
 }
 

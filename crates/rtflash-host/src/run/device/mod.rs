@@ -136,8 +136,8 @@ impl HostDevice {
         }
     }
 
-    /// The most that a command takes in it, once it is its turn; `merged`: others can be parts of
-    /// it.
+    /// The most that a command takes in it, once it is its turn. If it is `merged`, others can be
+    /// parts of it.
     pub(crate) fn longest(&self, command: &Command, first: bool, merged: bool) -> Span {
         match self {
             HostDevice::Emmc(emmc) => emmc.longest(command, first),

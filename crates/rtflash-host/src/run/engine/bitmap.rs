@@ -5,9 +5,9 @@ use crate::host::{Host, Kernel};
 /// Tags of a word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Word {
-    /// Held, or given back and not yet free again.
+    /// Tags that are held, or given back and not yet free again.
     taken: u64,
-    /// Given back (`sbitmap_deferred_clear_bit`): free once no other tag is.
+    /// Tags that were given back (`sbitmap_deferred_clear_bit`), free once no other tag is.
     cleared: u64,
 }
 
@@ -33,7 +33,7 @@ impl Word {
 /// Tags, in words.
 #[derive(Debug, Default)]
 pub(super) struct Bitmap {
-    /// As many as have been used so far.
+    /// The words that have been used so far.
     words: Vec<Word>,
     /// Tags in all, and in a word; above zero.
     depth: u32,
@@ -44,7 +44,7 @@ pub(super) struct Bitmap {
 }
 
 impl Bitmap {
-    /// `depth` free tags, `of_word` in a word.
+    /// A bitmap of `depth` free tags, `of_word` in a word.
     pub(super) fn new(depth: u32, of_word: u32, host: &Host) -> Bitmap {
         let hints = vec![0; host.cpus.min(MAX_CORES) as usize];
         Bitmap { words: Vec::new(), depth, of_word, kernel: host.kernel, hints }
@@ -96,7 +96,7 @@ impl Bitmap {
         self.of_word.min(self.depth - at * self.of_word)
     }
 
-    /// Tags of a word that requests of a limit may hold (`__map_depth_with_shallow`).
+    /// Tags of a word that requests of a limit can hold (`__map_depth_with_shallow`).
     fn depth_within(&self, at: u32, limit: Option<u32>) -> u32 {
         let own = self.depth_of(at);
         match (limit, self.kernel) {
@@ -116,7 +116,7 @@ impl Bitmap {
         let words = self.depth.div_ceil(self.of_word);
         let spread = u64::from(self.of_word) * u64::from(limit);
         match self.kernel {
-            // Fewer tags than words: the first words have one each.
+            // The tags are fewer than the words: the first words have one each.
             Kernel::V6_12 if spread < self.depth.into() => limit.min(words),
             _ => words,
         }

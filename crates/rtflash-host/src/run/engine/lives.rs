@@ -14,9 +14,9 @@ use crate::run::watch::{RunEvent, Watch};
 pub(super) struct JobLife {
     /// When it began; `None` while it waits for others.
     begun: Option<Instant>,
-    /// Nothing is released from then on; `None` for no end.
+    /// When its releases end; `None` for no end.
     until: Option<Instant>,
-    /// From then on its I/Os count.
+    /// When its I/Os begin to count.
     counts: Option<Instant>,
     /// When it was over.
     over: Option<Instant>,
@@ -32,7 +32,7 @@ pub(super) struct JobLife {
     pub(super) bytes: u128,
 }
 
-/// What happens in a closed job when an I/O of it has ended.
+/// The next step of a closed job when an I/O of it has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndOfIo {
     /// Its place thinks.
@@ -91,7 +91,7 @@ impl JobLife {
         self.in_group = self.in_group.saturating_add(1);
     }
 
-    /// What happens as an I/O has ended, which is still among the live ones.
+    /// The next step as an I/O has ended, which is still among the live ones.
     pub(super) fn end_of_io(&self, job: &Job, now: Instant) -> EndOfIo {
         let JobReleases::Closed { depth, .. } = job.releases else { return EndOfIo::Wait };
         let (is_open, places) = match job.think_after {
@@ -154,7 +154,7 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
-    /// A job is over: others may begin.
+    /// A job is over: others can begin.
     pub(super) fn over(&mut self, position: usize) {
         self.lives[position].over = Some(self.now);
         for follower in std::mem::take(&mut self.lives[position].followers) {

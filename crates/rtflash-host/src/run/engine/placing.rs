@@ -1,4 +1,4 @@
-//! Which I/O a job releases next, and where it lies.
+//! The next I/O of a job, and its place.
 
 use std::collections::VecDeque;
 
@@ -10,20 +10,19 @@ use crate::run::job::{Job, JobPace, JobPattern, MixedIo, kind_of};
 use crate::run::releases::{exponential, paced, paced_ios, shuffled};
 use crate::run::watch::Watch;
 
-/// What a job has released.
+/// The releases of a job so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JobProgress {
     pub(super) released: u64,
     bytes: u64,
-    /// Of a closed job, with those that have a time already: I/Os, bytes, and the I/Os that are not
-    /// released.
+    /// The I/Os of a closed job, with those that have a time already; their bytes; and the I/Os
+    /// that are not released.
     pub(super) planned: u64,
     planned_bytes: u64,
     coming: VecDeque<MixedIo>,
-    /// For reads, writes and others: I/Os and bytes planned, and when the next one is due by
-    /// chance.
+    /// The plans of reads, writes and others: I/Os, bytes, and when the next one is due by chance.
     paced: [PacedOp; 3],
-    /// Where the next one lies if it is sequential: for each stretch, and reads, writes and others.
+    /// The place of the next sequential I/O: for each stretch, and reads, writes and others.
     next: Vec<[u64; 3]>,
     /// Releases for which its process has had no time.
     pub(super) due: u64,
@@ -31,7 +30,7 @@ pub(super) struct JobProgress {
     pub(super) drawn: Option<Instant>,
 }
 
-/// What was planned of an operation.
+/// The plan of an operation.
 #[derive(Debug, Clone, Copy, Default)]
 struct PacedOp {
     ios: u64,
@@ -46,7 +45,7 @@ impl JobProgress {
     }
 }
 
-/// Where I/Os go on that lie one after the other, at the end of a stretch that begins at `begin`.
+/// The place at which sequential I/Os go on at the end of a stretch that begins at `begin`.
 fn next_round(job: &Job, begin: u64) -> u64 {
     match job.span {
         Some(span) if job.gap < 0 => begin.saturating_add(span.saturating_sub(job.gap.unsigned_abs())),
@@ -69,7 +68,7 @@ impl<W: Watch> HostEngine<'_, W> {
             || job.total.is_some_and(|total| progress.planned_bytes >= total)
     }
 
-    /// An I/O that a job draws: of this operation, or of any.
+    /// An I/O that a job draws, of this operation or of any.
     fn draw(&self, position: usize, number: u64, kind: Option<usize>) -> MixedIo {
         let job = &self.scenario.jobs[position];
         if job.mix.is_empty() {
@@ -165,7 +164,7 @@ impl<W: Watch> HostEngine<'_, W> {
         self.scenario.whole_of(position, io, from)
     }
 
-    /// Where an I/O lies.
+    /// The place of an I/O.
     fn place(&mut self, position: usize, number: u64, io: &MixedIo) -> u64 {
         let job = &self.scenario.jobs[position];
         let number = if job.in_turn { number / job.mix.len() as u64 } else { number };

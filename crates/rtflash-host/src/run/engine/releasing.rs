@@ -30,14 +30,14 @@ impl<W: Watch> HostEngine<'_, W> {
             self.drawn(b"jitter\0\0", position, number).below(jitter.as_ns() + 1)
         };
         let at = nominal.saturating_add(Span::from_ns(late).unwrap_or(jitter));
-        // The host does not know what chance says.
+        // The host does not know the times that chance draws.
         let known = if job.is_poisson { self.now.max(begun) } else { nominal };
         self.foresee(|foresight| foresight.plan(position, known));
         self.lives[position].live += 1;
         self.events.push(Reverse((at, EngineEvent::Release(position))));
     }
 
-    /// When the next I/Os are due that come after exponential times of this mean.
+    /// The time at which the next I/Os are due that come after exponential times of this mean.
     fn by_chance(&mut self, position: usize, number: u64, mean: Span) -> Option<Instant> {
         let word = self.drawn(b"arrivals", position, number).below(u64::MAX);
         let before = self.progress[position].drawn.or(self.lives[position].begun())?;

@@ -29,7 +29,7 @@ pub(super) enum Submitter {
 /// A request on its way to the scheduler.
 #[derive(Debug, Clone)]
 pub(super) struct Submitted {
-    /// In one piece.
+    /// The request in one piece.
     pub(super) command: Command,
     /// Tags that it takes.
     pub(super) tags: u64,
@@ -74,10 +74,10 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    /// All of a scenario's tags are free. `least`: the least limit that the kernel is told.
+    /// All of a scenario's tags, which are free. The least limit that the kernel knows is `least`.
     pub(super) fn new(scenario: &Scenario, least: Option<u32>) -> Tags {
         let tags = scenario.tags();
-        // `sbq_calc_wake_batch`.
+        // The kernel does so in `sbq_calc_wake_batch`.
         let batch = (tags.min(least.unwrap_or(tags)) / LINES as u32).clamp(1, BATCH);
         Tags { bitmap: Bitmap::new(tags, scenario.tags_of_word(), &scenario.host), batch, ..Tags::default() }
     }
@@ -166,7 +166,7 @@ impl Tags {
         true
     }
 
-    /// What the processes that run do next. What `merges` takes needs no tag.
+    /// The next step of the processes that run. A request that `merges` takes needs no tag.
     pub(super) fn next(&mut self, mut merges: impl FnMut(&Submitted) -> bool) -> Option<Step> {
         loop {
             let mut process = self.running.pop_front()?;
@@ -196,7 +196,7 @@ impl Tags {
         }
     }
 
-    /// Takes so many tags, or none.
+    /// Takes `number` tags, or none.
     fn take(&mut self, cpu: u32, limit: Option<u32>, number: u64) -> Option<Vec<u32>> {
         let mut taken = Vec::new();
         while (taken.len() as u64) < number {
@@ -215,7 +215,7 @@ impl Tags {
     }
 }
 
-/// What a process does.
+/// A step of a process.
 #[derive(Debug)]
 pub(super) enum Step {
     /// A request has its tags, one for each piece.

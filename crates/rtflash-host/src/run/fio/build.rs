@@ -15,9 +15,9 @@ use crate::run::read::misfit;
 use crate::run::scenario::HostSetup;
 use crate::{Class, Op};
 
-/// What `rw` says.
+/// The meaning of `rw`.
 struct Direction {
-    /// With their shares in percent.
+    /// The operations with their shares in percent.
     ops: Vec<(Op, u64)>,
     is_random: bool,
     /// Whether they take turns.
@@ -100,7 +100,7 @@ fn mixed(direction: &Direction, sizes: &[Sizes; 3]) -> Vec<MixedIo> {
 }
 
 impl FioReader<'_> {
-    /// All jobs of a section: its clones, and what they read back.
+    /// All jobs of a section: its clones, and the jobs that read back.
     pub(super) fn clones(&mut self, section: &Section) -> Result<(), NamedFault> {
         let options = &section.options;
         let clones = options.within("numjobs", 1, MAX_JOBS as u64)?.unwrap_or(1);
@@ -195,7 +195,7 @@ impl FioReader<'_> {
         after
     }
 
-    /// What all clones have in common.
+    /// The job that all clones are made of.
     fn template(&mut self, section: &Section) -> Result<Job, NamedFault> {
         let options = &section.options;
         let direction = Direction::new(options)?;
@@ -248,7 +248,7 @@ impl FioReader<'_> {
             is_poisson: releases.is_poisson,
             think_after: releases.think_after,
             ramp: releases.ramp,
-            // Until its places are known: whether its time is all that ends it.
+            // Until the places are known, a total says that its time alone ends it.
             total: releases.is_time_based.then_some(0),
             ..Job::default()
         })
@@ -285,7 +285,7 @@ impl FioReader<'_> {
     }
 }
 
-/// `prioclass`.
+/// The class by `prioclass`.
 fn class(options: &SectionOptions) -> Result<Option<Class>, NamedFault> {
     let Some(value) = options.get("prioclass") else { return Ok(None) };
     match value {
@@ -300,7 +300,7 @@ fn class(options: &SectionOptions) -> Result<Option<Class>, NamedFault> {
     }
 }
 
-/// `prio`.
+/// The level by `prio`.
 fn level(options: &SectionOptions, class: Option<Class>) -> Result<u8, NamedFault> {
     let level = options.within("prio", 0, 7)?.and_then(|level| u8::try_from(level).ok());
     Ok(level.unwrap_or(if class.is_some() { 0 } else { 4 }))
@@ -327,7 +327,7 @@ fn placed(
         return Err(fault("", "a job without an end", "`size=`, after which it ends, or `runtime=`"));
     }
     let loops = options.within("loops", 0, u32::MAX.into())?.unwrap_or(1).max(1);
-    // What is trimmed is written as well.
+    // A trim writes, too.
     let times = if job.in_turn { 2 * u64::from(loops) } else { loops.into() };
     let all = bytes.filter(|_| !is_time_based).map(|bytes| bytes.saturating_mul(times));
     if job.gap < 0 && span.is_none() {
@@ -335,13 +335,13 @@ fn placed(
     }
     let number = options.bytes("number_ios")?.filter(|&number| number > 0);
     let is_alike = job.ios().all(|io| io.size == job.size);
-    // What is left of a stretch and shorter than an I/O is not done.
+    // The rest of a stretch that is shorter than an I/O is not done.
     let ios = all.zip(span).filter(|_| is_alike).map(|(all, span)| {
         let pass = (span / job.size).max(1);
         let rest = (all % span).div_ceil(job.size).min(pass);
         (all / span).saturating_mul(pass).saturating_add(rest)
     });
-    // With gaps a job ends at the end of its stretch.
+    // A job with gaps ends at the end of its stretch.
     let step = u64::try_from(job.gap).ok().filter(|&gap| gap > 0).map(|gap| gap.saturating_add(job.size));
     let ios = match (ios, span, step) {
         (Some(ios), Some(span), Some(step)) => {

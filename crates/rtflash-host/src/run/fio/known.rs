@@ -1,7 +1,7 @@
-//! Options of fio, and what becomes of each here: names as in options.c and engines/ of fio 3.33 to
-//! 3.41.
+//! Options of fio, and the treatment of each here. Names are as in options.c and engines/ of fio
+//! 3.33 to 3.41.
 
-/// What becomes of an option.
+/// The treatment of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Treatment {
     /// It says what is done and when.
@@ -10,13 +10,13 @@ pub(super) enum Treatment {
     Ignored,
     /// It changes I/O in fio, and not here: how jobs differ.
     Differs(&'static str),
-    /// What it asks for is not here: why a file with it is refused.
+    /// It asks for something that is not here: why a file with it is refused.
     Refused(&'static str),
 }
 
 use Treatment::{Differs, Ignored, Refused, Taken};
 
-/// Options by what becomes of them.
+/// Options by their treatment.
 const GROUPS: [(Treatment, &str); 19] = [
     (
         Taken,
@@ -50,7 +50,7 @@ const GROUPS: [(Treatment, &str); 19] = [
          verify_fatal verify_dump verify_async verify_async_cpus verify_state_load verify_state_save \
          verify_write_sequence verify_header_seed",
     ),
-    // Of engines.
+    // These are options of engines.
     (
         Ignored,
         "userspace_reap fixedbufs registerfiles sqthread_poll sqthread_poll_cpu hipri hipri_percentage nonvectored \
@@ -155,7 +155,7 @@ const ALIASES: [(&str, &str); 33] = [
     ("merge_blktrace_iters", "merge_blktrace_file"),
 ];
 
-/// An option by its name: how it is called here, and what becomes of it.
+/// An option by its name: how it is called here, and its treatment.
 pub(super) fn option(name: &str) -> Option<(&'static str, Treatment)> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     if let Some((known, why)) = REFUSED.iter().find(|(known, _)| *known == name) {
@@ -197,7 +197,7 @@ pub(super) fn engine_waits(engine: &str) -> Option<bool> {
         "null",
         "external",
     ];
-    // What stands after a colon is the engine's file.
+    // The engine's file stands after a colon.
     let engine = engine.split(':').next().unwrap_or(engine).trim();
     WAIT.contains(&engine).then_some(true).or(QUEUE.contains(&engine).then_some(false))
 }

@@ -1,4 +1,4 @@
-//! Job files of fio, the flexible I/O tester: what its options say of what is done and when.
+//! Job files of fio, the flexible I/O tester: the I/Os that their options ask for, and when.
 //!
 //! Job files have no device, and no host: a [`HostSetup`] has these.
 
@@ -29,10 +29,10 @@ const MAX_JOBS: usize = 4_096;
 /// Faults after which a file is given up.
 const MAX_FAULTS: usize = 1_000;
 
-/// Files that may include one another.
+/// Files that can include one another.
 const MAX_INCLUDED: usize = 64;
 
-/// What a job file takes from outside: files that it includes, and variables of the environment.
+/// Sources beside a job file: files that it includes, and variables of the environment.
 pub trait FioOutside {
     /// The text of a file that is named in the job file.
     ///
@@ -142,9 +142,9 @@ struct FioReader<'a> {
     /// The head of each job's section.
     sections: Vec<Range<usize>>,
     files: FioFiles,
-    /// Jobs, and what belongs to them, by the names of their sections.
+    /// Jobs, and the jobs that belong to them, by the names of their sections.
     names: HashMap<String, Vec<usize>>,
-    /// The jobs that all jobs from here on wait for, and when the first of these may begin.
+    /// The jobs that all jobs from here on wait for, and when the first of these can begin.
     barrier: (Vec<usize>, Instant),
     /// Those that the present section waits for by name.
     waited: Vec<usize>,
@@ -156,7 +156,7 @@ struct FioReader<'a> {
     included: usize,
 }
 
-/// A line as fio sees it: what stands behind a semicolon or a hash is a comment.
+/// A line as fio sees it: a semicolon or a hash begins a comment.
 fn stripped(line: &str) -> &str {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}');
     let line = line.split(';').next().unwrap_or(line);
@@ -164,7 +164,7 @@ fn stripped(line: &str) -> &str {
 }
 
 impl FioReader<'_> {
-    /// What is wrong with a part of the text, once.
+    /// States a fault of a part of the text, once.
     fn refuse(&mut self, range: Range<usize>, path: Path, (problem, expected): OptionFault) {
         if !self.faults.iter().any(|fault| fault.range == range && fault.problem == problem) {
             self.faults.push(Diagnostic { range, path, problem, expected });
@@ -210,7 +210,7 @@ impl FioReader<'_> {
             self.refuse(self.range(line), Path::root(), wrong);
             return None;
         };
-        // fio looks at the beginning alone (`__parse_jobs_ini` of init.c).
+        // fio compares the beginning alone (`__parse_jobs_ini` of init.c).
         let is_global = name.starts_with("global");
         Some(Section {
             name: name.into(),
@@ -311,8 +311,8 @@ impl FioReader<'_> {
         }
     }
 
-    /// What is wrong with an option of a section, at its place: where it stands behind the equals
-    /// sign, or where the section begins.
+    /// States a fault of an option of a section. Its place is behind the equals sign, or where the
+    /// section begins.
     fn complain(&mut self, section: &Section, (name, (problem, expected)): NamedFault) {
         let path = Path::root().key(&section.name);
         let place = section.options.place(name);

@@ -18,12 +18,12 @@ pub(super) type NamedFault = (&'static str, OptionFault);
 /// An option as a file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
-    /// Variables are replaced in it.
+    /// The value, in which variables are replaced.
     pub(super) value: String,
     pub(super) at: Range<usize>,
 }
 
-/// What a section says, with all that the global sections above it say: the last of two alike.
+/// The options of a section and of the global sections above it. The last of two alike counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SectionOptions(BTreeMap<&'static str, Said>);
 
@@ -31,7 +31,7 @@ const SECOND: u64 = 1_000_000_000;
 const BYTES: &str = "whole bytes, such as 4096, 4k or 1m";
 const TIME: &str = "a time, such as 10, 500ms or 250us";
 
-/// Bytes, or a share of what is there.
+/// Bytes, or a share of those that are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileAmount {
     Bytes(u64),
@@ -39,7 +39,7 @@ pub(super) enum FileAmount {
 }
 
 impl FileAmount {
-    /// Bytes of a whole that this long.
+    /// Bytes of a whole that is this long.
     pub(super) fn of(self, whole: u64) -> u64 {
         match self {
             FileAmount::Bytes(bytes) => bytes,
@@ -68,7 +68,7 @@ impl SectionOptions {
         self.0.get(name).map(|said| said.value.as_str())
     }
 
-    /// Where an option is said.
+    /// The place of an option.
     pub(super) fn place(&self, name: &str) -> Option<Range<usize>> {
         self.0.get(name).map(|said| said.at.clone())
     }

@@ -73,7 +73,7 @@ impl FioFiles {
     }
 }
 
-/// What a section says of its files.
+/// The options of a section for its files.
 pub(super) struct FileNames<'a> {
     options: &'a SectionOptions,
     section: &'a str,
@@ -144,14 +144,14 @@ impl<'a> FileNames<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileStretch {
     pub(super) from: u64,
-    /// `None` for no end.
+    /// The length of the part; `None` for no end.
     pub(super) span: Option<u64>,
     /// Bytes of all files that a job does before it ends.
     pub(super) bytes: Option<u64>,
 }
 
-/// What of its files a clone uses, with I/Os of `smallest` bytes at least. `device` is how long the
-/// device is, if that is known.
+/// The part of its files that a clone uses, with I/Os of `smallest` bytes at least. `device` is how
+/// long the device is, if that is known.
 pub(super) fn stretch(
     names: &FileNames<'_>,
     clone: u64,

@@ -1,4 +1,4 @@
-//! When the I/Os of a section's jobs are released.
+//! The releases of a section's jobs.
 
 use rtflash_model::{Instant, Span};
 
@@ -6,7 +6,7 @@ use super::options::{NamedFault, SectionOptions, fault};
 use crate::run::job::{JobPace, ThinkAfter};
 use crate::run::read::MAX_COMMANDS;
 
-/// What a section says of when I/Os are released.
+/// The options of a section for its releases.
 pub(super) struct FioReleases {
     pub(super) depth: u32,
     pub(super) think: Span,
@@ -20,8 +20,8 @@ pub(super) struct FioReleases {
 }
 
 impl FioReleases {
-    /// `waits`: the engine waits for each I/O. `sizes` are the smallest of reads, writes and trims,
-    /// and whether all are alike.
+    /// The engine waits for each I/O if `waits`. `smallest` has the smallest sizes of reads, writes
+    /// and trims, which `bssplit` states if `is_split`.
     pub(super) fn new(
         options: &SectionOptions,
         waits: bool,
@@ -60,7 +60,7 @@ impl FioReleases {
     }
 }
 
-/// `startdelay`, which can be a range: its beginning then.
+/// The begin by `startdelay`. A range begins at its first time.
 fn start(options: &SectionOptions) -> Result<Span, NamedFault> {
     let Some((first, last)) = options.get("startdelay").and_then(|text| text.split_once('-')) else {
         return Ok(options.seconds("startdelay")?.unwrap_or(Span::ZERO));

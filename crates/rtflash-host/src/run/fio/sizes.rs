@@ -6,7 +6,7 @@ use super::units::{Units, by_operation};
 /// Sizes that a range can have.
 const MAX_SIZES: u64 = 1 << 12;
 
-/// What an I/O has where a file does not say it.
+/// The size of an I/O where a file does not say it.
 const BS: u64 = 4_096;
 
 /// Sizes of an operation, each with its share.
@@ -18,7 +18,7 @@ pub(super) fn sizes(options: &SectionOptions, is_random: bool) -> Result<[Sizes;
     if plain.contains(&Some(0)) {
         return Err(fault("bs", "`bs` is zero", "bytes above zero, such as 4k"));
     }
-    // The first is for what is sequential, the second for what is random.
+    // The first is for sequential I/O, the second for random I/O.
     if options.flag("bs_is_seq_rand") {
         plain = [plain[usize::from(is_random)]; 3];
     }
@@ -31,7 +31,7 @@ pub(super) fn sizes(options: &SectionOptions, is_random: bool) -> Result<[Sizes;
     Ok([of(0), of(1), of(2)])
 }
 
-/// For reads, writes and trims, what an option says.
+/// The sizes of reads, writes and trims by an option.
 fn split_by(
     options: &SectionOptions,
     name: &'static str,
@@ -65,7 +65,7 @@ fn range(text: &str, units: Units) -> Result<Sizes, String> {
     Ok((1..=max / min).map(|times| (times * min, 1)).collect())
 }
 
-/// Sizes with shares in percent: `4k/60:64k/40`. What is left is divided among those without.
+/// Sizes with shares in percent: `4k/60:64k/40`. The rest is divided among sizes without a share.
 fn shares(text: &str, units: Units) -> Result<Sizes, String> {
     let mut sizes = Vec::new();
     for part in text.split(':').take_while(|part| !part.is_empty()) {

@@ -21,7 +21,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
     parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
 }
 
-/// What `k`, `m` and so on count, and what `ki`, `mi` and so on do: fio's `kb_base`.
+/// The meanings of `k`, `m` and so on, and of `kib`, `mib` and so on: fio's `kb_base`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Units {
     /// 1024: `k` is 1,024, and `kib` is 1,000.
@@ -32,8 +32,8 @@ pub(super) enum Units {
 
 impl Units {
     /// Bytes, with one of the suffixes b, k, m, g, t, p, and a `b` or an `i` behind it or not; or
-    /// with `kib`, `mib`, `gib`, `tib` or `pib`. fio looks for `kib`, and then for what begins with
-    /// `k`.
+    /// with `kib`, `mib`, `gib`, `tib` or `pib`. fio tries `kib`, and then the words that begin
+    /// with `k`.
     pub(super) fn bytes(self, text: &str) -> Option<u64> {
         let (number, unit) = parts(text)?;
         let (plain, binary) = match self {

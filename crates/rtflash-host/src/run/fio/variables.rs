@@ -1,10 +1,10 @@
-//! What fio replaces in options: `${NAME}` by a variable of the environment, `$pagesize` and
-//! `$ncpus` by what the machine has; and the arithmetic that it then does.
+//! Replacements of fio in options: `${NAME}` by a variable of the environment, `$pagesize` and
+//! `$ncpus` by the machine's numbers. fio then calculates the value.
 
 /// Bytes of a page of memory, as most machines have them.
 const PAGE: u64 = 4_096;
 
-/// Names in braces replaced, by nothing where there is no such variable.
+/// An option with the names in braces replaced. A name without a variable becomes nothing.
 pub(super) fn with_variables(option: &str, variable: &mut dyn FnMut(&str) -> Option<String>) -> String {
     let (mut replaced, mut rest) = (String::new(), option);
     while let Some((before, behind)) = rest.split_once("${") {
@@ -33,7 +33,7 @@ pub(super) fn with_keywords(option: &str, cpus: u32) -> Result<String, &'static 
     Ok(format!("{name}={found}"))
 }
 
-/// Whole numbers with + - * and /, multiplied and divided first.
+/// The value of whole numbers with + - * and /. Products and quotients come first.
 fn calculated(text: &str) -> Option<u64> {
     let mut sum = 0_i128;
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();

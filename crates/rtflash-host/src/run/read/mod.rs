@@ -194,7 +194,7 @@ pub(super) struct Misfit {
 pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &SchedulerSettings) -> Option<Misfit> {
     let mut ios: Vec<MixedIo> = job.ios().collect();
     ios.sort_unstable_by_key(|io| (kind_of(io.op), Reverse(io.size)));
-    // Of each operation the longest one says whether all can be run.
+    // The longest I/O of each operation says whether all can be run.
     ios.dedup_by_key(|io| io.op);
     ios.iter().find_map(|&io| misfit_of(job, io, device, host, settings))
 }

@@ -49,7 +49,7 @@ const FIELDS: [&str; 30] = [
     "ramp",
 ];
 
-/// What a job can refer to.
+/// The host and the jobs that a job can refer to.
 pub(super) struct JobsBefore<'a> {
     pub(super) host: &'a Host,
     /// The jobs before it, by name.
@@ -121,7 +121,7 @@ pub(super) fn job<'t>(
     Some(job)
 }
 
-/// A limit that bounds can be compared with: those of real-time jobs.
+/// A limit that bounds can be compared with. Real-time jobs alone have bounds.
 fn deadline<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, class: Class) -> Option<Span> {
     if class != Class::RealTime {
         let problem = "a deadline of a job that is not real-time";
@@ -130,7 +130,7 @@ fn deadline<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, class:
     time_above_zero(reader, raw, place)
 }
 
-/// What is wrong with the places of a job.
+/// States the faults of the places of a job.
 fn misplaced(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job) {
     if job.pattern != JobPattern::Sequential && job.span.is_none() {
         reader.refuse(raw, place, "a random job without `span`", "`span`: how long its stretch of the device is");

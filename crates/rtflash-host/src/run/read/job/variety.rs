@@ -1,4 +1,4 @@
-//! What makes a job more than a stream of like I/Os.
+//! The fields that make a job more than a stream of like I/Os.
 
 use rtflash_model::reading::{JsonKind, Place, Reader, quote};
 use rtflash_model::{Instant, Span};
@@ -104,7 +104,7 @@ fn after<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, before: &
     after
 }
 
-/// Where a job's stretches begin: bytes, or a list of them.
+/// The begins of a job's stretches: bytes, or a list of them.
 pub(super) fn begins<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Vec<u64>> {
     if JsonKind::of(raw) != JsonKind::Array {
         return reader.bytes(raw, place).map(|from| vec![from]);
