@@ -1,4 +1,4 @@
-//! A drive of which there are measurements alone: `host protocol`, `fit`, `check`, and files that
+//! A drive that is known by measurements alone: `host protocol`, `fit`, `check`, and files that
 //! install a setting.
 
 use std::fmt::Write;
@@ -90,7 +90,7 @@ fn a_trace_becomes_a_device_with_bounds_and_limits() {
     assert!((120_000..=124_100).contains(&bound_ns), "{bound_ns}");
 }
 
-/// The host of a device's file counts for what the scenario's own host leaves out.
+/// The host of a device's file counts for the fields that the scenario's own host leaves out.
 #[test]
 fn a_device_brings_its_host() {
     let folder = folder("drive-host");
@@ -109,7 +109,7 @@ fn a_device_brings_its_host() {
         let run = rtflash(&["host", "bound", &path.display().to_string(), "--format", "json"]);
         run.json_lines()[0]["jobs"][0]["bound_ns"].as_u64()
     };
-    // Two commands of 4 KiB, or one of 8 KiB.
+    // The I/O is two commands of 4 KiB, or one of 8 KiB.
     assert_eq!(own(""), Some(23_000));
     assert_eq!(own(r#""host": { "cpus": 2 },"#), Some(23_000));
     assert_eq!(own(r#""host": { "max_sectors": "8KiB" },"#), Some(18_000));
@@ -138,7 +138,7 @@ fn the_protocol_measures_what_a_scenario_does() {
     assert!(options.iter().all(|option| own.lines().any(|line| line == *option)), "{own}");
     let deep = section("own1");
     assert!(deep.contains("iodepth=3") && !deep.contains("write_lat_log"), "{deep}");
-    // All of them together: the first alone waits for the part before.
+    // All jobs run together: the first alone waits for the part before.
     assert!(section("own-0").contains("stonewall") && section("own-2").contains("prioclass=3"));
     assert!(!section("own-1").contains("stonewall") && !section("own-2").contains("stonewall"));
     assert!(section("classes-0").contains("thinktime=2000") && section("classes-1").contains("prioclass=2"));
@@ -179,7 +179,7 @@ fn a_chosen_setting_is_installed_and_undone() {
     let read = |name: &str| std::fs::read_to_string(file(name)).expect("a file").trim().to_owned();
     assert_eq!(script("set.sh"), Some(0));
     assert_eq!([read("scheduler"), read("nr_requests"), read("iosched/async_depth")], ["mq-deadline", "256", "256"]);
-    // What was there at first is kept.
+    // The first values are kept.
     assert_eq!(script("set.sh"), Some(0));
     assert_eq!(script("undo.sh"), Some(0));
     assert_eq!([read("scheduler"), read("nr_requests"), read("iosched/slice_idle")], ["bfq", "64", "8"]);

@@ -644,7 +644,7 @@ fn settings_are_chosen_for_objectives() {
     let (status, answer) = tune("deadline=500us", &[]);
     assert!(status == 1 && answer["chosen"].is_null() && answer["sysfs"].is_null());
 
-    // Of mq-deadline, batches are tried; its writes have all tags.
+    // Lengths of batches of mq-deadline are tried; its writes have all tags.
     let (status, answer) = tune("deadline", &["--scheduler", "mq-deadline"]);
     assert_eq!((status, all(&answer).len()), (0, 5));
     assert!(all(&answer).iter().all(|of| of["bound_ns"][0].is_u64() && of["fifo_batch"].is_u64()));

@@ -1,4 +1,5 @@
-//! Command blocks of tutorials and how-tos run as they are printed, and print what the pages show.
+//! Command blocks of tutorials and how-tos run as they are printed, and print the output of the
+//! pages.
 //!
 //! A fenced block `console` has commands behind `$ `, each with its output. A line `…` stands for
 //! any lines, and `…` at the end of a line for its rest. A block with `file=NAME` is a file that
@@ -12,7 +13,7 @@ use std::process::Command;
 
 use crate::common::{file, root};
 
-/// What a page asks its reader to do.
+/// A step that a page asks its reader to do.
 #[derive(Debug, PartialEq)]
 enum Step {
     Save { name: String, text: String },
@@ -52,7 +53,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether what was printed is what is shown.
+/// Whether the printed lines are the shown ones.
 fn is_shown(printed: &[&str], shown: &[String]) -> bool {
     let Some((first, rest)) = shown.split_first() else { return printed.is_empty() };
     if first == "…" {

@@ -1,4 +1,4 @@
-//! What the README shows is what the command prints, and links of pages lead somewhere.
+//! The README shows the output of the command, and links of pages lead somewhere.
 
 use std::path::Path;
 

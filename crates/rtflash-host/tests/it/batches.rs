@@ -122,8 +122,9 @@ fn found(scenario: &Scenario) -> Vec<(usize, u64)> {
     found.filter_map(|bound| Some((bound.job, bound.terms.ok()?.bound().as_ns()))).collect()
 }
 
-/// By hand: a write of 100 ns has just begun. The read behind it joins a batch with the next write,
-/// and ends 105 ns after that begins. The first write is all that can be ahead of the read.
+/// An example by hand: a write of 100 ns has just begun. The read behind it joins a batch with the
+/// next write, and ends 105 ns after that begins. The first write is all that can be ahead of the
+/// read.
 #[test]
 fn a_later_command_delays_its_batch() {
     let text = |together: u32| {

@@ -66,14 +66,14 @@ enum Without {
     Inside,
     /// Requests of lower classes that are old.
     Aged,
-    /// What others of the class send.
+    /// Commands of others of the class.
     Others,
-    /// Of these, what is pending at the release.
+    /// Commands of these others that are pending at the release.
     Pending,
     /// The own commands but the last.
     Own,
     Turnaround,
-    /// Of a job that thinks: its first I/O, which needs no other command ahead of it.
+    /// The first I/O of a job that thinks, which needs no other command ahead of it.
     Thinking,
 }
 
@@ -149,7 +149,7 @@ fn sum(scenario: &Scenario, job: &Job, without: Without) -> Sum {
 /// No window here is as long.
 const END: u64 = 10_000_000;
 
-/// H4 of all jobs, nothing clever in it; `None` where it finds no end.
+/// The bounds of all jobs by H4, without shortcuts; `None` where no end is found.
 fn plain(scenario: &Scenario, without: Without) -> Vec<Option<u64>> {
     let SchedulerSettings::MqDeadline(settings) = scenario.scheduler else { panic!("mq-deadline") };
     let age = settings.prio_aging_expire.as_ns().saturating_sub(1);
@@ -264,7 +264,7 @@ fn no_run_of_mq_deadline_exceeds_a_bound() {
             let bound = bounds(&here).into_iter().find(|bound| bound.job == job).expect("a bound");
             assert_eq!(bound.rule, Rule::H4);
             let Ok(terms) = bound.terms else { continue };
-            // The plain form speaks of what does not pile up, and is not merged.
+            // The plain form covers requests that do not pile up and are not merged.
             if piles || here.host.merge {
                 continue;
             }
@@ -340,7 +340,7 @@ fn an_attachment_that_is_not_stated_leaves_no_bound() {
     assert_eq!(why(r#""mq-deadline""#, ""), open(None));
     assert_eq!(why(r#""mq-deadline""#, r#", "attach": "ufs""#), None);
     assert_eq!(why(r#""none""#, ""), None);
-    // A real-time write waits for a tag that writes may hold, whatever others have.
+    // A real-time write waits for a tag that writes can hold, whatever others have.
     let few = Some((false, Why::Limited { wanted: Some(7), limit: 6 }));
     assert_eq!(why(r#"{ "name": "mq-deadline", "async_depth": 6 }"#, r#", "attach": "usb""#), few);
     assert_eq!(why(r#"{ "name": "mq-deadline", "async_depth": 7 }"#, r#", "attach": "usb""#), None);

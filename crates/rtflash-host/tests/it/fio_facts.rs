@@ -1,7 +1,7 @@
-//! What fio does with the job files of `tests/jobs`, and what a run of them does here.
+//! The job files of `tests/jobs` in fio, and in a run here.
 //!
-//! `recorded.csv` has what fio 3.33 did with `ioengine=null`. The test beside an installed fio is
-//! run by .ci/long.
+//! `recorded.csv` has the facts of fio 3.33 with `ioengine=null`. .ci/long runs the test beside an
+//! installed fio.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -42,7 +42,7 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-/// An I/O: when it was done in microseconds, what, and where in its job's file.
+/// An I/O: its end in microseconds, its operation, and its place in its job's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct DoneIo {
     us: u64,
@@ -51,7 +51,7 @@ struct DoneIo {
     size: u64,
 }
 
-/// What is compared of an operation of a job.
+/// The compared facts of an operation of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Facts {
     ios: u64,
@@ -60,7 +60,7 @@ struct Facts {
     highest: u64,
     /// Different places.
     places: u64,
-    /// Of I/Os one after the other: a sum over their places in order.
+    /// A sum over the places in order, for I/Os one after the other.
     order: u64,
     first_ms: u64,
     last_ms: u64,
@@ -102,7 +102,7 @@ fn table(file: &str, facts: &BTreeMap<(usize, u8), Facts>, text: &mut String) {
     }
 }
 
-/// Where each job's I/Os lie, counted from its file's begin.
+/// The places of each job's I/Os, counted from its file's begin.
 #[derive(Default)]
 struct Places {
     jobs: Vec<Vec<DoneIo>>,
@@ -129,7 +129,7 @@ impl Watch for Places {
     }
 }
 
-/// What a run here does, and the jobs of the scenario that fio has as well.
+/// The facts of a run here, and the jobs of the scenario that fio has, too.
 fn own(name: &str, text: &str) -> (BTreeMap<(usize, u8), Facts>, Vec<Job>) {
     let jobs = read_fio(text, &setup(), &mut ()).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
     let mut scenario = until_over(jobs.scenario.clone(), 7).expect("a run");
@@ -137,7 +137,7 @@ fn own(name: &str, text: &str) -> (BTreeMap<(usize, u8), Facts>, Vec<Job>) {
     run_watched(&scenario, 7, &mut places).expect("a run");
     let begin = |from: u64| jobs.files.iter().map(|(_, begin)| *begin).rfind(|begin| *begin <= from).expect("a file");
     for (done, job) in places.jobs.iter_mut().zip(&scenario.jobs) {
-        // fio counts time from the begin of a job, and what its ramp takes is not in its log.
+        // fio counts time from the begin of a job, and its log lacks the ramp.
         let first = if job.after.is_empty() { job.phase.as_ns() / 1_000 } else { done.first().map_or(0, |io| io.us) };
         done.retain(|io| io.us >= first + job.ramp.as_ns() / 1_000);
         for io in done {
@@ -155,11 +155,11 @@ fn own(name: &str, text: &str) -> (BTreeMap<(usize, u8), Facts>, Vec<Job>) {
     (facts(&places.jobs), scenario.jobs)
 }
 
-/// What fio does, in a folder of its own.
+/// The facts of fio, which runs in a folder of its own.
 fn fio(name: &str, text: &str) -> BTreeMap<(usize, u8), Facts> {
     let dir = std::env::temp_dir().join(format!("rtflash-fio-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");
-    // Shares are of files that are there, which `null` has not.
+    // A share needs a file that is there, and `null` has none.
     let engine = if text.contains("filesize") { "psync" } else { "null" };
     let more = format!("ioengine={engine}\nwrite_lat_log=log\nlog_offset=1\ndisable_slat=1\ndisable_clat=1");
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("ioengine"));
@@ -194,7 +194,7 @@ fn spread(one: u64, other: u64) -> u64 {
     5 * (one.max(other) as f64).sqrt() as u64 + 2
 }
 
-/// Compares what fio did with what is done here.
+/// Compares the facts of fio with those of a run here.
 fn compare(name: &str, fio: &BTreeMap<(usize, u8), Facts>, own: &BTreeMap<(usize, u8), Facts>, jobs: &[Job]) {
     assert_eq!(fio.keys().collect::<Vec<_>>(), own.keys().collect::<Vec<_>>(), "{name}");
     for (&(number, kind), fio) in fio {
@@ -242,7 +242,7 @@ fn in_order(facts: BTreeMap<(usize, u8), Facts>, name: &str) -> BTreeMap<(usize,
     (0..).zip(all).map(|(number, facts)| ((number, 1), facts)).collect()
 }
 
-/// What `recorded.csv` has.
+/// The facts of `recorded.csv`.
 fn recorded() -> BTreeMap<String, BTreeMap<(usize, u8), Facts>> {
     let text = std::fs::read_to_string(folder().join("recorded.csv")).expect("the facts");
     let mut all: BTreeMap<String, BTreeMap<(usize, u8), Facts>> = BTreeMap::new();
@@ -276,7 +276,7 @@ fn job_files_do_what_fio_did() {
     }
 }
 
-/// Beside an fio that is installed. `RECORD` writes down what it does.
+/// The facts agree with those of an installed fio. `RECORD` writes them down.
 #[test]
 #[ignore = "needs fio; .ci/long runs it"]
 fn job_files_do_what_fio_does() {
@@ -298,7 +298,7 @@ fn job_files_do_what_fio_does() {
     }
 }
 
-/// Job files of others, in the folder `FIO_JOBS`: how many are read.
+/// Counts the job files of others in the folder `FIO_JOBS` that are read.
 #[test]
 #[ignore = "needs job files in the folder `FIO_JOBS`; .ci/long runs it"]
 fn job_files_of_others_are_read() {

@@ -97,10 +97,10 @@ pub struct Plain<'a> {
     now: u64,
     latencies: Vec<Vec<u64>>,
     ios: Vec<Io>,
-    /// Of each command, by id: I/Os, and the tag.
+    /// The I/Os and the tag of each command, by its id.
     owners: Vec<Vec<usize>>,
     tag_of: Vec<usize>,
-    /// What is at the scheduler, in order of arrival, as it is by now.
+    /// Requests at the scheduler in order of arrival, as they are by now.
     queued: Vec<Command>,
     tags: Tags,
     running: Vec<Process>,
@@ -345,7 +345,7 @@ impl Plain<'_> {
             self.running.push(Process { job, io, limit, requests: vec![request], is_tried: false, line: None });
             return;
         };
-        // What one process submits together is merged before any scheduler.
+        // Requests that one process submits together are merged before any scheduler.
         if let Some(last) = process.requests.last_mut()
             && io.is_none()
             && self.scenario.host.merge
@@ -515,7 +515,7 @@ impl Plain<'_> {
         if asks {
             self.ask();
         }
-        // Then those get tags that waited for some, and ask.
+        // Then processes that waited for tags get them, and ask.
         if self.admit(true) {
             self.ask();
         }

@@ -83,7 +83,7 @@ fn a_job_begins_after_others_and_has_bandwidth_of_its_own_time() {
         { "name": "c", "op": "read", "size": "4KiB", "after": ["a", "b"], "phase": "20ms", "until": "30ms" },
         { "name": "d", "op": "read", "size": "4KiB", "after": "c", "total": "40KiB", "ramp": "55us" }"#;
     let (seen, reports) = ran(&scenario(r#""none""#, jobs));
-    // c begins when b's time is over, and its own time of 10 ms is as much later; so is d.
+    // c begins when b's time is over, and its own time of 10 ms is as much later. So does d.
     assert_eq!((seen.released[2].first(), seen.released[2].last()), (Some(&100_000), Some(&109_990)));
     assert_eq!((seen.released[3].first(), seen.released[3].len()), (Some(&110_000), 10));
     assert_eq!(reports[0].bytes_per_s, 4_096 * 100_000);
@@ -97,7 +97,7 @@ fn a_job_thinks_after_several() {
         r#""none""#,
         r#"{ "name": "a", "op": "read", "size": "4KiB", "depth": 2, "think": "1ms", "think_after": 3, "count": 7 }"#,
     ));
-    // Two at once, one as the first ends; then all end, and so on.
+    // Two I/Os begin at once, and one more as the first ends. Then all end, and so on.
     assert_eq!(seen.released[0], [0, 0, 10, 1_030, 1_030, 1_040, 2_060]);
 }
 
