@@ -1,5 +1,5 @@
-//! Dhara, the flash translation layer of Zephyr's disk driver and of Espressif's `spi_nand_flash`:
-//! what its calls cost.
+//! The costs of the calls of Dhara, the flash translation layer of Zephyr's disk driver and of
+//! Espressif's `spi_nand_flash`.
 //!
 //! - [`costs`]: bounds on the operations of a read, a write, a trim, a sync and a start; the proofs
 //!   are in docs/dhara-bounds.md.

@@ -39,7 +39,7 @@ struct ProtocolCell {
     /// The options of each job.
     jobs: Vec<Vec<String>>,
     /// Whether fio's own latencies are those of lone commands. With others in flight, they contain
-    /// the wait: the trace alone tells these.
+    /// the wait: the trace alone has these.
     is_lone: bool,
 }
 
@@ -131,8 +131,8 @@ impl Protocol<'_> {
     }
 }
 
-/// A job of a scenario as fio does it; `None` for a flush or discard. What is written back has a
-/// rate of whole I/Os.
+/// A job of a scenario as fio does it; `None` for a flush or discard. Write-back has a rate of
+/// whole I/Os.
 fn own(job: &Job) -> Option<Vec<String>> {
     let direction = match job.op {
         Op::Read => "read",

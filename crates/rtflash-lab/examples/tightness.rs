@@ -1,4 +1,4 @@
-//! How near the tests of one channel come to what is late: writes the tables in `docs/tests.md`.
+//! How near the tests of one channel come to late sets: writes the tables in `docs/tests.md`.
 //!
 //! `cargo run --release -p rtflash-lab --example tightness` takes more than 26 minutes on one busy core. Behind
 //! `--`: how many sets of each kind, 40 where nothing is said; and the rows to write (`stripes`,

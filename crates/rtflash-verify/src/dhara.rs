@@ -113,7 +113,8 @@ impl DharaChip<'_> {
         if by_priority { self.late_by_priority(&kinds) } else { self.late_together(&kinds) }
     }
 
-    /// How long these requests take in a row, each as often as is said, and first one of `first`.
+    /// The time of these requests in a row, each as often as its number says, behind one of
+    /// `first`.
     fn serving<'a>(&self, kinds: impl Iterator<Item = (&'a Kind, u64)>, first: Option<&'a Kind>) -> BigRational {
         let mut pages = [BigRational::zero(), BigRational::zero()];
         for (kind, times) in kinds.chain(first.map(|kind| (kind, 1))) {
@@ -163,7 +164,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// Those that come before a moment, if the first comes at zero.
+    /// The requests that come before a moment, if the first comes at zero.
     fn before(&self, at: u64) -> u64 {
         at.div_ceil(self.period)
     }

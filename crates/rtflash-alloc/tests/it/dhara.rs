@@ -83,7 +83,8 @@ fn verdicts_are_those_of_the_verifier() {
                 late += 1;
             }
         }
-        // In the order of `ALL`: whatever the order of callers, so by priority, too.
+        // Schemes are in the order of `ALL`. One that holds in any order of callers holds by
+        // priority, too.
         let (any_order, by_priority) = passed.split_at(passed.len() / 2);
         assert!(any_order.iter().zip(by_priority).all(|(any, prior)| prior >= any), "{set:?}");
         by_priority_alone += by_priority.iter().zip(any_order).filter(|(prior, any)| prior > any).count();
@@ -124,8 +125,8 @@ fn the_costs_of_a_write_by_hand() {
     assert_eq!(Dhara::FOUR.usable_pages(&device, 1), (3_953 * 60) - (3_953 * 60) / 5 - 512);
 }
 
-/// By hand, on the same chip: at most four copies a page, or D/(Y − D) of D = 50,000 pages of data,
-/// where Y = 189,232 − 80; and 16 programs for 15 pages.
+/// The numbers by hand, on the same chip: at most four copies a page, or D/(Y − D) of D = 50,000
+/// pages of data, where Y = 189,232 − 80; and 16 programs for 15 pages.
 #[test]
 fn wear_is_that_of_dharas_copies() {
     let device = Device::profile("mt29f4g08abada-slc").expect("a profile");

@@ -100,16 +100,16 @@ impl Dhara {
         SchemeCosts { read: self.time(device, DharaShape::read), write }
     }
 
-    /// How long it takes to serve so many pages in a row.
+    /// The time to serve these pages in a row.
     fn serving(self, device: &Device, pages: PagesInARow) -> u128 {
-        // So many are not counted, but refused.
+        // A higher number is not counted, but refused.
         if pages.reads.max(pages.writes) > 1 << 50 {
             return u128::MAX;
         }
         self.time(device, |shape| shape.read() * pages.reads + shape.writes(pages.writes))
     }
 
-    /// How long one request of each kind takes, all together.
+    /// The room for one request of each kind, all together.
     fn all_at_once(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
         let there = kinds.iter().map(|kind| kind.period).min()?;
         let all = kinds.iter().map(|kind| kind.pages).fold(PagesInARow::default(), PagesInARow::and);

@@ -1,4 +1,5 @@
-//! `rtflash host datasheet`: what the numbers of a data sheet say of a drive that was not measured.
+//! `rtflash host datasheet`: the lifetime and the least times of a drive that was not measured, by
+//! the numbers of its data sheet.
 
 use rtflash_drive::{bytes, three_digits};
 
@@ -7,7 +8,7 @@ use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::drive::HostDatasheetArgs;
 use crate::status::Status;
 
-/// Prints what can be said.
+/// Prints these numbers.
 pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {
     print(answer(args))
 }

@@ -184,7 +184,7 @@ impl Input {
     /// line each.
     ///
     /// # Errors
-    /// Where something is wrong with the file.
+    /// The faults of the file.
     pub fn remarks(&self) -> Result<String, Unanswered> {
         let Some(setup) = &self.setup else { return Ok(String::new()) };
         let FioJobs { ignored, differs, .. } = self.fio_jobs(setup, None)?;

@@ -35,7 +35,7 @@ pub fn write(
     Ok(())
 }
 
-/// A shell script that sets the queue. It keeps what was there, for [`undo`].
+/// A shell script that sets the queue. It keeps the former values, for [`undo`].
 fn set(block: &str, files: &[(&str, String)]) -> String {
     let mut text = format!(
         "#!/bin/sh\n# Sets the queue of {block} until the next start. Undo: sh undo.sh\nset -eu\n\

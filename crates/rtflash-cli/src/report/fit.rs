@@ -95,7 +95,7 @@ fn curve(label: &str, points: Vec<(f64, f64)>) -> Curve {
     Curve { label: label.to_owned(), points: points.into_iter().map(point).collect() }
 }
 
-/// The share of commands that take at least so long, measured and predicted, both sorted.
+/// The share of commands that take at least as long as a time, measured and predicted, both sorted.
 fn distribution(of: [&[u64]; 2], first: u64, last: u64) -> Figure {
     let ends = of.map(|times| (times.first().copied().unwrap_or(first), times.last().copied().unwrap_or(last)));
     let (least, most) = (ends[0].0.min(ends[1].0).max(1) as f64, ends[0].1.max(ends[1].1).max(2) as f64);
@@ -136,7 +136,7 @@ fn residual_bars(fit: &Fit) -> Bars {
     }
 }
 
-/// Where in its round a time is: a round begins at its number, counted from 1.
+/// The place of a time in its round. A round begins at its number, counted from 1.
 fn place(number: usize, round: &[Done], at: u64) -> f64 {
     let (first, last) = (round.first().map_or(0, |done| done.issued), round.last().map_or(0, |done| done.issued));
     number as f64 + 1.0 + at.saturating_sub(first) as f64 / (last - first + 1) as f64

@@ -1,11 +1,11 @@
-//! What random overwrites cost, by the executor.
+//! The costs of random overwrites, by the executor.
 
 use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rtflash_dhara::costs::{CallCost, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
 
-/// What was seen.
+/// The costs that were seen.
 pub struct Observed {
     /// The dearest write.
     pub dearest: CallCost,

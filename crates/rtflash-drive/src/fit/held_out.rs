@@ -69,7 +69,7 @@ impl FitCandidate {
     }
 }
 
-/// How many times as far off as the best kind the chosen one can be: in the mean over percentiles,
+/// Multiples of the best kind's error that the chosen kind can have: in the mean over percentiles,
 /// and at each of them.
 const MEAN_TOLERANCE: f64 = 1.05;
 const TOLERANCE: f64 = 1.25;
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(chosen([1_050, 1_000], [1_000, 1_000], [1_000, 1_000]), 0);
         assert_eq!(chosen([1_120, 1_000], [1_000, 1_000], [1_000, 1_000]), 1);
         assert_eq!(chosen([1_120, 1_000], [1_000, 1_000], [1_120, 1_000]), 0);
-        // None is enough at both: the lower mean.
+        // None is good enough at both: the lower mean decides.
         assert_eq!(chosen([1_000, 1_300], [1_400, 1_000], [1_000, 1_000]), 0);
         assert_eq!(chosen([1_000, 2_000], [1_400, 1_000], [1_000, 1_000]), 1);
     }

@@ -24,7 +24,7 @@ const ENOUGH_FOR_USUAL: usize = 300;
 /// Times in which stalls are counted, in ms.
 const WINDOWS_MS: [u64; 7] = [1, 3, 10, 30, 100, 300, 1_000];
 
-/// How many times the stalls that were seen a limit permits.
+/// The stalls that a limit permits, as a multiple of those that were seen.
 const STALL_MARGIN: u32 = 2;
 
 /// From this time without a command on, a drive was idle.

@@ -32,7 +32,7 @@ struct FioDirection {
 #[derive(Deserialize)]
 struct FioLatency {
     max: u64,
-    /// By percentile, such as `99.900000`, in ns.
+    /// Latencies by percentile, such as `99.900000`, in ns.
     #[serde(default)]
     percentile: BTreeMap<String, u64>,
 }
