@@ -154,8 +154,8 @@ impl Climb {
         }
     }
 
-    /// Garbage alone: the newest sector is written until every (g + 1)-th page of the journal is
-    /// garbage, and then each call trims the sector that was copied last.
+    /// Makes garbage alone. The newest sector is written until every (g + 1)-th page of the journal
+    /// is garbage. Then each call trims the sector that was copied last.
     fn drain(&mut self) {
         let DharaShape { geometry, sectors, .. } = self.shape;
         let mut run = DharaRun::new(geometry, self.shape.gc_ratio);

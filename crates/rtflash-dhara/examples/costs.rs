@@ -1,9 +1,10 @@
 //! Prints the costs of Dhara's calls on a chip, over gc_ratio: the tables of docs/dhara.md.
 //!
 //! `cargo run --release -p rtflash-dhara --example costs -- BLOCKS PAGES BYTES READ PROGRAM ERASE
-//! TRANSFER [FAILURES [SHARE]]`: pages of a block, bytes of a page, t_r, t_w, t_e and t_d in
-//! nanoseconds, blocks that fail during the call (0), and the share of the capacity that data have
-//! while writes are measured, in per cent (95).
+//! TRANSFER [FAILURES [SHARE]]`. BLOCKS are of PAGES of BYTES each. READ, PROGRAM, ERASE and
+//! TRANSFER are t_r, t_w, t_e and t_d in nanoseconds. FAILURES are blocks that fail during the call
+//! (0). SHARE is the share of the capacity that data have while writes are measured, in per cent
+//! (95).
 
 #[path = "common/overwrites.rs"]
 mod overwrites;

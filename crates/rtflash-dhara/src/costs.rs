@@ -297,7 +297,7 @@ impl DharaShape {
     }
 
     /// The most copies for each page that is written in the long run, if the sectors of `data`
-    /// pages are used: g, or fewer if the journal has more garbage than that needs.
+    /// pages are used. They are g, or fewer if the journal has more garbage than that needs.
     pub fn copies(&self, data: u64) -> f64 {
         let ratio = self.ratio();
         // Pages that the tail passes between two checkpoints.

@@ -1,6 +1,6 @@
-//! Choosing the queue bound and the size of pieces of K2, K2-split and k2-ahead, and the batches of
-//! mq-deadline: their costs and gains on a workload, for the objectives of Park and Lee (2021),
-//! Section 5, and for deadlines.
+//! The choice of the queue bound and the size of pieces of K2, K2-split and k2-ahead, and of the
+//! batches of mq-deadline. It compares their costs and gains on a workload, for the objectives of
+//! Park and Lee (2021), Section 5, and for deadlines.
 
 mod queue_files;
 

@@ -133,8 +133,9 @@ impl DharaChip<'_> {
         (all > whole(shortest)).then_some(late)
     }
 
-    /// A period without a moment up to it by which all is done that came before, with periods up to
-    /// that one, behind a request with a longer period.
+    /// A complaint about a period without a moment up to it that suffices. By such a moment all
+    /// requests before it with periods up to that one are done, behind any request with a longer
+    /// period.
     fn late_by_priority(&self, kinds: &[Kind]) -> Option<String> {
         let late = kinds.iter().map(|kind| kind.period).find(|&period| {
             let urgent = || kinds.iter().filter(move |kind| kind.period <= period);

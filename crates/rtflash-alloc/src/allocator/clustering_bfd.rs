@@ -36,7 +36,7 @@ use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 ///   the clusters are then, decide.
 ///
 /// It finds more of the sets of sequential requests than [`BestFit`](super::BestFit), in twice its
-/// time (docs/tests.md); neither finds all that the other one does, and
+/// time (docs/tests.md). Neither finds all that the other one does, and
 /// [`ClusteringSearch`](super::ClusteringSearch) finds what either finds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClusteringBfd;

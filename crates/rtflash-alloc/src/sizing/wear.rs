@@ -14,19 +14,19 @@ pub struct ClusterCost {
     pub chips: Vec<ChipId>,
     /// Its tasks, ascending.
     pub tasks: Vec<TaskId>,
-    /// Pages programmed for each page written, at most: 1 + v/α under an analysis with
-    /// certificates, 1 where tasks own zones, a scheme's own number where it has one, and
-    /// 1 + ⌈λP⌉/α under the others. `None` where nothing is ever written.
+    /// Pages programmed for each page written, at most. This is 1 + v/α under an analysis with
+    /// certificates, and 1 where tasks own zones. It is a scheme's own number where it has one, and
+    /// else 1 + ⌈λP⌉/α. `None` where nothing is ever written.
     pub write_amplification: Option<f64>,
-    /// What its real-time tasks do to it.
+    /// Its wear by its real-time tasks.
     pub wear: Wear,
-    /// With its part of the jobs that are not real-time; `None` where it serves none.
+    /// Its wear with its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
-    /// What is to be expected of its tasks where each overwrites its data in order, round and
-    /// round, from a start in order to a strewn one; `None` where none writes, the data do not fit,
-    /// or the scheme has a number of its own.
+    /// The expected wear by its tasks if each overwrites its data in order, round and round, from a
+    /// start in order to a strewn one. `None` where none writes, the data do not fit, or the scheme
+    /// has a number of its own.
     pub in_rings: Option<Expected>,
-    /// If each overwrites any of its pages.
+    /// The expected wear if each overwrites any of its pages.
     pub anywhere: Option<Expected>,
 }
 

@@ -125,8 +125,8 @@ fn the_costs_of_a_write_by_hand() {
     assert_eq!(Dhara::FOUR.usable_pages(&device, 1), (3_953 * 60) - (3_953 * 60) / 5 - 512);
 }
 
-/// The numbers by hand, on the same chip: at most four copies a page, or D/(Y − D) of D = 50,000
-/// pages of data, where Y = 189,232 − 80; and 16 programs for 15 pages.
+/// The numbers by hand, on the same chip: 16 programs for 15 pages, and at most four copies a page,
+/// or D/(Y − D). D = 50,000 are the pages of data, and Y = 189,232 − 80.
 #[test]
 fn wear_is_that_of_dharas_copies() {
     let device = Device::profile("mt29f4g08abada-slc").expect("a profile");

@@ -24,8 +24,9 @@ enum Callers {
 /// Dhara on each chip. Its calls are synchronous, and a lock lets one caller in at a time.
 ///
 /// Each request arrives no sooner than its period after the one before. docs/dhara-bounds.md has
-/// both tests with their proofs: one holds in whatever order the lock lets callers in, and one for
-/// threads whose priorities follow their periods, at Zephyr's semaphore or a mutex of FreeRTOS.
+/// both tests with their proofs. One holds in any order in which the lock lets callers in. The
+/// other one is for threads whose priorities follow their periods, at Zephyr's semaphore or a mutex
+/// of FreeRTOS.
 #[derive(Debug, Clone, Copy)]
 pub struct Dhara {
     name: &'static str,
@@ -118,7 +119,7 @@ impl Dhara {
     }
 
     /// The longest time without a break in which requests of `period` or a shorter one are served,
-    /// or as much of it as is above `period`; the end of time after [`RELEASES`] requests.
+    /// or as much of it as is above `period`. After [`RELEASES`] requests it is the end of time.
     fn busy_time(self, device: &Device, kinds: &[RequestKind], period: u64) -> u128 {
         let urgent = || kinds.iter().filter(|kind| kind.period <= period);
         let blocking = kinds.iter().filter(|kind| kind.period > period).map(|kind| kind.pages);
@@ -283,8 +284,8 @@ impl Baseline for Dhara {
         [data].into_iter().chain(response).collect()
     }
 
-    /// 1 + c copies, each page with its share of a checkpoint: c is g, or D/(X − D) for D pages of
-    /// data, where that is less (docs/dhara-bounds.md).
+    /// 1 + c copies, each page with its share of a checkpoint (docs/dhara-bounds.md). c is g, or
+    /// D/(X − D) for D pages of data, where that is less.
     fn write_amplification(&self, device: &Device, tasks: &[&Task], chips: u32) -> Option<f64> {
         let shape = self.shape(device).filter(|_| chips == 1)?;
         let usable = self.usable_pages(device, 1);

@@ -42,7 +42,7 @@ pub trait Baseline: Analysis {
     fn usable_pages(&self, device: &Device, chips: u32) -> u128;
 
     /// Pages programmed for each page that these tasks write in `chips` chips, at most, in the long
-    /// run; `None` where that follows from λ, as for every scheme whose device is the executor's.
+    /// run. `None` where that follows from λ, as for every scheme whose device is the executor's.
     fn write_amplification(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<f64> {
         None
     }

@@ -74,9 +74,9 @@ impl FitCandidate {
 const MEAN_TOLERANCE: f64 = 1.05;
 const TOLERANCE: f64 = 1.25;
 
-/// The position of the simplest kind that is good enough in the mean and at every percentile:
-/// within the tolerance of the best kind, or off by no more than noise. If no kind is, the kind of
-/// the least mean. A mean over percentiles alone hides a tail that is off by much.
+/// The position of the simplest kind that is good enough in the mean and at every percentile. That
+/// is within the tolerance of the best kind, or off by no more than noise. If no kind is, the kind
+/// of the least mean is chosen. A mean over percentiles alone hides a tail that is off by much.
 pub(super) fn choice(candidates: &[FitCandidate], floor: &FitCandidate) -> usize {
     let factor = |of: &FitCandidate, error: &PercentileError| {
         let same =

@@ -66,7 +66,7 @@ const BITS: u32 = 48;
 const LN_2: u128 = 12_786_308_645_202_655_660;
 
 /// An exponentially distributed time of this mean, from a uniform word: −ln((word + 1) / 2⁶⁴) ·
-/// mean, rounded down, in whole numbers, so that every machine draws alike. The logarithm to the
+/// mean, rounded down. Numbers are whole, so that every machine draws alike. The logarithm to the
 /// base of 2 is found digit by digit (D. E. Knuth, "The Art of Computer Programming" 1, section
 /// 1.2.2).
 pub fn exponential(word: u64, mean: Span) -> Span {
@@ -84,7 +84,7 @@ pub fn exponential(word: u64, mean: Span) -> Span {
             mantissa <<= 1;
         }
     }
-    // −log₂, up to 64 · 2⁴⁸; times ln 2, with 48 digits behind the point.
+    // −log₂ with 48 digits behind the point is at most 64 · 2⁴⁸. Times ln 2 it is −ln.
     let below = (64_u128 << BITS) - digits;
     let natural = (below * LN_2) >> 64;
     Span::from_ns(capped((natural * u128::from(mean.as_ns())) >> BITS)).unwrap_or(Span::LONGEST)

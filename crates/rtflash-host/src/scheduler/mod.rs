@@ -223,8 +223,8 @@ fn is_limited(request: &Command, buffered: bool) -> bool {
     buffered || matches!(request.op, Op::Write | Op::Discard)
 }
 
-/// The limit of a share of the bitmap: by [`Kernel::V6_12`] a share of `nr_requests`, as the
-/// scheduler knows it, by [`Kernel::V6_5`] one of each word; at least one.
+/// The limit of a share of the bitmap, at least one. By [`Kernel::V6_12`] it is a share of
+/// `nr_requests`, as the scheduler knows it; by [`Kernel::V6_5`] one of each word.
 fn share_of_tags(host: &Host, share: impl Fn(u32) -> u32) -> u32 {
     let of = match host.kernel {
         Kernel::V6_5 => host.tags_of_word(),

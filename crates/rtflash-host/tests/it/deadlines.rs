@@ -305,7 +305,7 @@ fn two_readers(lower: &str) -> Scenario {
     read_scenario(&text, None).expect("a scenario")
 }
 
-/// A request of a lower class that waits ends the count of each batch: a real-time read then waits
+/// A request of a lower class that waits ends the count of each batch. A real-time read then waits
 /// for ever beside a job that reads one place. Without a lower class it waits for `read_expire`.
 #[test]
 fn a_lower_class_keeps_a_batch_from_ending() {

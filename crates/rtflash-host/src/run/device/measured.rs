@@ -194,8 +194,8 @@ impl MeasuredDrive {
         self.cost(command).limit(command, first, |of| of.shortest)
     }
 
-    /// The most that a command takes if it can be merged with others: a line above all services, by
-    /// which a merged command takes no longer than its parts.
+    /// The most that a command takes if it can be merged with others. It is a line above all
+    /// services, by which a merged command takes no longer than its parts.
     pub(crate) fn longest_merged(&self, command: &Command) -> Span {
         let line = self.cost(command).line(self.idle_extra());
         let begin = if self.together > 1 { line.begin.max(self.each) } else { line.begin };

@@ -179,8 +179,8 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 }
 
-/// A scenario that goes on until its jobs have nothing left to do, with the time at which they have
-/// in a run by this seed as its duration; any other one as it is.
+/// The scenario with a duration. If it goes on until its jobs have nothing left to do, its duration
+/// becomes the time at which they have in a run by this seed. Any other scenario stays as it is.
 ///
 /// # Errors
 /// As [`run_watched`].

@@ -2,9 +2,9 @@
 //! (6.12.117).
 //!
 //! A process submits one request after the other (`blk_mq_submit_bio`). If there is no tag it waits
-//! in one of eight lines, which take turns in both directions: each wait is in the next line, and
-//! each tag that is given back wakes the first process of the next line that has one. A process
-//! that finds no tag after all waits at the end of another line (`blk_mq_get_tag`).
+//! in one of eight lines, which take turns in both directions. Each wait is in the next line. Each
+//! tag that is given back wakes the first process of the next line that has one. A process that
+//! finds no tag after all waits at the end of another line (`blk_mq_get_tag`).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -78,8 +78,8 @@ fn paces(options: &SectionOptions, smallest: [u64; 3], is_split: bool) -> Result
     if bytes.iter().any(Option::is_some) && ios.iter().any(Option::is_some) {
         return Err(fault("rate_iops", "`rate` and `rate_iops`", "one of both"));
     }
-    // I/Os a second of a range of sizes are bytes a second of its smallest one; those of other
-    // sizes are counted (`__setup_rate` of init.c, `usec_for_io` of backend.c).
+    // I/Os a second of a range of sizes are bytes a second of its smallest one. I/Os of other sizes
+    // are counted (`__setup_rate` of init.c, `usec_for_io` of backend.c).
     let pace = |kind: usize| match ios[kind] {
         Some(ios) if is_split => Some(JobPace::Ios(ios)),
         Some(ios) => Some(JobPace::Bytes(ios.saturating_mul(smallest[kind]))),

@@ -31,9 +31,9 @@ pub(super) enum Units {
 }
 
 impl Units {
-    /// Bytes, with one of the suffixes b, k, m, g, t, p, and a `b` or an `i` behind it or not; or
-    /// with `kib`, `mib`, `gib`, `tib` or `pib`. fio tries `kib`, and then the words that begin
-    /// with `k`.
+    /// Bytes, with one of the suffixes b, k, m, g, t, p, and a `b` or an `i` behind it or not.
+    /// Other suffixes are `kib`, `mib`, `gib`, `tib` and `pib`. fio tries `kib`, and then the words
+    /// that begin with `k`.
     pub(super) fn bytes(self, text: &str) -> Option<u64> {
         let (number, unit) = parts(text)?;
         let (plain, binary) = match self {
