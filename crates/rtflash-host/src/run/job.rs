@@ -119,8 +119,8 @@ pub struct Job {
     pub mix: Vec<MixedIo>,
     /// Whether I/Os of the mix take turns, all of a turn at one random place.
     pub in_turn: bool,
-    /// Bytes from the end of an I/O to the next one, if these lie one after the other. Negative ones
-    /// go back: after the first I/O, from the end of the stretch on.
+    /// Bytes from the end of an I/O to the next one, if these lie one after the other. Negative
+    /// ones go back: after the first I/O, from the end of the stretch on.
     pub gap: i64,
     /// For reads, writes and all others: the pace of each in place of `pace`. An I/O whose
     /// operation is ahead of its pace becomes one of another operation that is not.
