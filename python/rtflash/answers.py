@@ -1827,14 +1827,15 @@ class HostJob(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     bytes_per_s: int
-    """Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded down."""
+    """Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded
+    down.
+    """
     completed: int
     """I/Os that count."""
     deadline_ns: int | None
     """The job's `deadline`, in nanoseconds; null if the scenario states none."""
     iops: float
     """These I/Os for each second of the job's time between warm-up and duration."""
-    """These I/Os, for each second between warm-up and duration."""
     late: int | None
     """I/Os that took longer than the deadline, and open ones that are older; null without a
     deadline.

@@ -79,14 +79,18 @@ fn pictures(measurement: &Measurement, fit: &Fit) -> Vec<Picture> {
         let points = medians.into_iter().map(|(others, ns)| (f64::from(others), ns as f64 / 1e3));
         Some(curve(&format!("{} of {}", op.name(), bytes(size)), points.collect()))
     });
-    let figure = Figure {
-        x_label: "Other commands in flight at the issue".into(),
-        y_label: "Median from issue to end (us)".into(),
-        y_axis: YAxis::FromZero,
-        curves: curves.collect(),
-        ..Figure::default()
-    };
-    pictures.push(Picture::figure("Residence by commands in flight", &figure));
+    // One number in flight is no curve: a sentence says it.
+    let curves: Vec<Curve> = curves.filter(|curve| curve.points.len() > 1).collect();
+    if !curves.is_empty() {
+        let figure = Figure {
+            x_label: "Other commands in flight at the issue".into(),
+            y_label: "Median from issue to end (us)".into(),
+            y_axis: YAxis::FromZero,
+            curves,
+            ..Figure::default()
+        };
+        pictures.push(Picture::figure("Residence by commands in flight", &figure));
+    }
     pictures
 }
 

@@ -120,6 +120,8 @@ fn fio_s_log_is_read_by_its_json() {
     let text = excerpt("fio-lat-offset-prio.log");
     let all = log(&text, job_of("l_r_lat.1.log", &jobs).expect("a job")).expect("a log");
     assert_eq!((all.len(), all[0].residence(), all[0].size, all[0].from), (400, 3_845_036, 16_384, 129_519_616));
+    // Times in milliseconds overlap: one command at a time takes what fio says, all of it.
+    assert!(all.iter().all(|done| done.service() == done.residence()));
     // Quantiles of json+: 30,001 I/Os, half of them within fio's own median of `lat`.
     let bins = run.bins().expect("bins");
     assert_eq!((bins[0].op, bins[0].count()), (Op::Read, 30_001));
