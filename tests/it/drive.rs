@@ -64,7 +64,6 @@ fn a_trace_becomes_a_device_with_bounds_and_limits() {
         "How far the line is off",
         "The longest command in each sixteenth of a round",
         "Medians of rounds: lone commands next to the line",
-        "Residence by commands in flight",
     ] {
         assert!(page.contains(caption), "{caption}");
     }
@@ -80,7 +79,7 @@ fn a_trace_becomes_a_device_with_bounds_and_limits() {
     let broken = check(3);
     assert_eq!((broken.status, broken.json()["holds"].as_bool()), (1, Some(false)), "{broken:?}");
     // A job's I/O takes the longest command that was measured, with three digits.
-    let scenario = r#"{ "device": "drive.json", "scheduler": "k2", "duration": "1s", "jobs": [
+    let scenario = r#"{ "device": "drive.json", "scheduler": { "name": "k2", "max_inflight": 1 }, "duration": "1s", "jobs": [
         { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms", "deadline": "200us" } ] }"#;
     std::fs::write(folder.join("scenario.json"), scenario).expect("a scenario");
     let bound = rtflash(&["host", "bound", &folder.join("scenario.json").display().to_string(), "--format", "json"]);
@@ -101,7 +100,7 @@ fn a_device_brings_its_host() {
     std::fs::write(folder.join("drive.json"), drive).expect("a device");
     let own = |host: &str| {
         let scenario = format!(
-            r#"{{ "device": "drive.json", {host} "scheduler": "k2", "duration": "1s", "jobs": [
+            r#"{{ "device": "drive.json", {host} "scheduler": {{ "name": "k2", "max_inflight": 1 }}, "duration": "1s", "jobs": [
                 {{ "name": "rt", "op": "read", "size": "8KiB", "class": "rt", "think": "2ms" }} ] }}"#
         );
         let path = folder.join("scenario.json");

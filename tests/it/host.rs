@@ -388,7 +388,7 @@ fn deadlines_of_jobs_are_judged() {
             "scheduler": {{ "name": "k2-split", "max_inflight": 1, "max_sectors": "4KiB", "cut": "rest" }},
             "jobs": [ {{ "name": "rt", "op": "read", "pattern": "random", "span": "1GiB", "size": "64KiB",
                 "class": "{class}", "level": 0, "think": "2ms"{deadline} }},
-                {{ "name": "log", "op": "write", "size": "512KiB", "class": "idle", "depth": 4 }} ],
+                {{ "name": "log", "op": "write", "size": "512KiB", "class": "idle", "depth": 1 }} ],
             "duration": "1s" }}"#
         )
     };
@@ -502,7 +502,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 const DEVICE: &str = r#"{ "device": { "kind": "emmc", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
     "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "cpus": 2 } }"#;
 
-const JOB_FILE: &str = "; a reader beside a log\n[global]\nruntime=2\n\n[reader]\nrw=randread\nsize=1g\nbs=64k\nthinktime=2ms\nprioclass=1\nprio=0\n\n\
+const JOB_FILE: &str = "; a reader beside a log\n[global]\nioengine=libaio\nruntime=2\n\n[reader]\nrw=randread\nsize=1g\nbs=64k\nthinktime=2ms\nprioclass=1\nprio=0\n\n\
     [log]\nrw=write\nbs=512k\niodepth=4\nprioclass=3\n";
 
 #[test]
@@ -532,10 +532,10 @@ fn job_files_of_fio() {
     let piped = ["host", "run", "-", "--device", &at("device.json")];
     assert_eq!(rtflash_with_input(&piped, JOB_FILE.as_bytes()).status, 0);
 
-    let wrong = JOB_FILE.replace("size=1g", "ioengine=libaio");
+    let wrong = JOB_FILE.replace("size=1g", "nonsense=1");
     let run = rtflash_with_input(&piped, wrong.as_bytes());
     assert!(
-        run.status == 2 && run.stderr.contains("<stdin>:7:1") && run.stderr.contains("unknown option `ioengine`"),
+        run.status == 2 && run.stderr.contains("<stdin>:8:1") && run.stderr.contains("unknown option `nonsense`"),
         "{run:?}"
     );
     std::fs::write(at("wrong.json"), DEVICE.replace("emmc", "floppy")).expect("written");

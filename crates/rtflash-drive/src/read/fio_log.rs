@@ -61,8 +61,8 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
             false => ms.saturating_mul(1_000_000).saturating_add(BEFORE),
         };
         let issued = ended.saturating_sub(took);
-        // One at a time: the drive was idle at the issue. Milliseconds do not state for how long, nor
-        // that the command before had ended.
+        // One at a time: the drive was idle at the issue. Milliseconds do not state for how long,
+        // nor that the command before had ended.
         let (idle, free) = if job.has_issue { (issued.saturating_sub(end), end) } else { (0, 0) };
         each(Done { issued, ended, op, from, size, others: 0, is_joined: false, continues: false, idle, free });
         end = ended;

@@ -573,7 +573,7 @@ fn k2_ahead_has_no_bound_on_drives_in_batches() {
         "services": [{ "size": "128KiB", "ns": [400000, 899057] }] }"#;
     let found = |together: u32, scheduler: &str| {
         let text = format!(
-            r#"{{ "device": {{ "kind": "measured", "depth": 4, "together": {together}, "each": "27us",
+            r#"{{ "device": {{ "kind": "measured", "attach": "usb", "depth": 4, "together": {together}, "each": "27us",
                 "read": {cost}, "write": {cost} }}, "scheduler": "{scheduler}", "duration": "1s", "warmup": "0s",
                 "jobs": [{{ "name": "rt", "op": "read", "pattern": "random", "span": "64MiB", "size": "32KiB",
                 "class": "rt", "every": "26ms" }}] }}"#

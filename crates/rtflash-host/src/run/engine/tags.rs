@@ -78,7 +78,7 @@ impl Tags {
     pub(super) fn new(scenario: &Scenario, least: Option<u32>) -> Tags {
         let tags = scenario.tags();
         // The kernel does so in `sbq_calc_wake_batch`.
-        let batch = (tags.min(least.unwrap_or(tags)) / LINES as u32).clamp(1, BATCH);
+        let batch = (tags.min(least.unwrap_or(tags)) / BATCH).clamp(1, BATCH);
         Tags { bitmap: Bitmap::new(tags, scenario.tags_of_word(), &scenario.host), batch, ..Tags::default() }
     }
 
