@@ -5,7 +5,7 @@ use crate::run::{Attach, HostDevice, Scenario};
 use crate::scheduler::SchedulerSettings;
 
 /// Grounds of a scenario's bounds, a clause each that begins with the name of an
-/// [assumption](Assumptions::NAMES) where `host run` observes it.
+/// [assumption](super::Assumptions::NAMES) where `host run` observes it.
 pub fn rests_on(scenario: &Scenario) -> Vec<String> {
     if let HostDevice::Clusters(_) = &scenario.device {
         let kept = "certificates: the device keeps its rules (docs/analysis.md)";

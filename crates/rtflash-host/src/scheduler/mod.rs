@@ -49,7 +49,7 @@ pub trait Scheduler: fmt::Debug + Send {
     }
 
     /// The number of tags that limited requests can hold, this one with them: of the whole bitmap,
-    /// or by [`Kernel::V6_5`] of each word ([`Host::tags_within`]). `None` where this one can have
+    /// or by [`Kernel::V6_5`] of each word (`Host::tags_within`). `None` where this one can have
     /// any free tag. If `buffered`, the kernel writes it back.
     fn tag_limit(&self, request: &Command, buffered: bool, host: &Host) -> Option<u32> {
         let _ = (request, buffered, host);
