@@ -34,7 +34,7 @@ fn measured(seed: u64) -> Scenario {
     let shortest = services.flat_map(|of| of.ns().iter().copied()).min().expect("services");
     let idle = (rng.below(3) == 0).then(|| AfterIdle { after: ns(rng.within(1, 300)), extra: ns(rng.within(1, 60)) });
     let device = MeasuredDrive {
-        attach: if seed % 2 == 0 { Attach::Budget } else { Attach::Tags },
+        attach: if seed.is_multiple_of(2) { Attach::Budget } else { Attach::Tags },
         depth: rng.small(1, 6),
         together: rng.small(1, 4),
         each: ns(rng.within(0, shortest)),

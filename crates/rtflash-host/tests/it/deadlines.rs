@@ -113,7 +113,7 @@ fn sum(scenario: &Scenario, job: &Job, without: Without) -> Sum {
     let (first, next) = (cost.first.as_ns(), cost.next.as_ns());
     let max = scenario.host.max_sectors;
     let mut sizes = vec![max; usize::try_from(job.size / max).expect("a few")];
-    sizes.extend((job.size % max > 0).then_some(job.size % max));
+    sizes.extend((!job.size.is_multiple_of(max)).then_some(job.size % max));
     let bytes = |size: u64| (size * cost.per_kib.as_ns()).div_ceil(1_024);
     let several = sizes.len() as u64;
     let begin = if several > 1 { first.max(next) } else { first };

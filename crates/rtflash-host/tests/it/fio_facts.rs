@@ -191,7 +191,7 @@ fn done(line: &str) -> DoneIo {
 
 /// How far two counts of the same draws can be apart.
 fn spread(one: u64, other: u64) -> u64 {
-    5 * (one.max(other) as f64).sqrt() as u64 + 2
+    5 * one.max(other).isqrt() + 2
 }
 
 /// Compares the facts of fio with those of a run here.
