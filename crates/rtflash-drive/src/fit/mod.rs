@@ -87,8 +87,8 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     })
 }
 
-/// Whether an eMMC's times cover each lone command that was measured, but for a twentieth. The bound
-/// of one that does not was broken while it was measured.
+/// Whether an eMMC's times cover each lone command that was measured, but for a twentieth. The
+/// bound of one that does not was broken while it was measured.
 fn covers(device: &HostDevice, of: &Measurement) -> bool {
     let HostDevice::Emmc(emmc) = device else { return true };
     let extra = |slow: Option<Slow>| slow.map_or(0, |slow| slow.extra.as_ns());
