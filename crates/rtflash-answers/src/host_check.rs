@@ -1,9 +1,9 @@
-//! What `rtflash host check --format json` prints.
+//! The output of `rtflash host check --format json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `rtflash host check --format json` prints: one line.
+/// The output of `rtflash host check --format json`: one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DriveCheckAnswer {
     /// Whether the drive kept all limits; null if no command had a limit.

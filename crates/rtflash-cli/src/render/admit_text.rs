@@ -40,7 +40,7 @@ pub fn text(answer: &AdmitAnswer<'_>, device: &Device) -> String {
     });
     let removable: String = removable.collect();
     if !removable.is_empty() {
-        text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
+        text += &format!("\nRunning tasks can leave the task set:\n{removable}");
     }
     text += "\nIt would run on:\n";
     text + &running(&answer.clusters)
