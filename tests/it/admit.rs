@@ -36,7 +36,7 @@ fn a_task_is_added_and_the_answer_is_an_allocation() {
     assert!(
         text.starts_with(
             "Theorem 1 (Kim 2021)  not asked\nGuarantee on device   yes, with these clusters\nadmitted: log"
-        ) && text.contains("may be left out"),
+        ) && text.contains("can leave the task set"),
         "{text}"
     );
     // Without the camera.
