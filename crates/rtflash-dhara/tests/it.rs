@@ -9,7 +9,7 @@ use dear::{Climb, KINDS};
 use histories::{Kind, history, seeded};
 use rtflash_dhara::costs::{CallCost, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
-use rtflash_dhara::nand::{NandGeometry, NandOperation};
+use rtflash_dhara::nand::{DharaError, NandGeometry, NandOperation};
 
 /// Seeds of histories, and CRC-32 of the operations of Dhara's C code on them (commit 1b166e4, by
 /// the program of docs/dhara-bounds.md). In the last six many blocks fail.
@@ -71,6 +71,10 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
                 assert!(did.time(&times) <= most, "seed {seed}, {call} of {kind:?}: {did:?} longer than {most}");
             }
         }
+        // Such an error can leave a recovery to the next call. An empty chip's start is no error.
+        if call != Call::Start && matches!(last, Err(DharaError::JournalFull | DharaError::TooBad)) {
+            break;
+        }
     }
     allowed
 }
@@ -105,8 +109,8 @@ fn costs_without_collection_are_exact() {
     }
 }
 
-/// f(1) is 9, and each time that blocks are halved 8 more: f(64) is 49. With runs of four f(1) is 13,
-/// and each time 10 more: f(64) is 73.
+/// f(1) is 9, and each time that blocks are halved 8 more: f(64) is 49. With runs of four f(1) is
+/// 13, and each time 10 more: f(64) is 73.
 #[test]
 fn a_start_by_hand() {
     let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 9, bad_run: 0, failures: 0, losses: false };
