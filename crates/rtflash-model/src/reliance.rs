@@ -33,8 +33,17 @@ impl Reliance {
         }
     }
 
-    /// The one of that name.
+    /// The value of the option `--assume` for it.
+    pub const fn assumption(self) -> &'static str {
+        match self {
+            Reliance::Nothing => "nothing",
+            Reliance::Neighbours => "neighbour-load",
+            Reliance::Queue => "fifo-bus",
+        }
+    }
+
+    /// The one of that name, or of that value of `--assume`.
     pub fn from_name(name: &str) -> Option<Reliance> {
-        Reliance::ALL.into_iter().find(|reliance| reliance.name() == name)
+        Reliance::ALL.into_iter().find(|reliance| reliance.name() == name || reliance.assumption() == name)
     }
 }

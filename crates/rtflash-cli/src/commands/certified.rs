@@ -31,7 +31,7 @@ pub fn certified(
         FoundAllocation::Allocation(found) if !found.is_certified() || holds(set, &found, granted) => Ok(found),
         FoundAllocation::Allocation(found) => {
             let why = if holds(set, &found, Reliance::Queue) {
-                "it holds only beside its neighbours as they are: see --rely-on".into()
+                "it holds only beside its neighbours as they are: see --assume".into()
             } else {
                 let analysis = analysis.name();
                 format!("it does not keep its deadlines as it is: see `rtflash check --analysis {analysis}`")
