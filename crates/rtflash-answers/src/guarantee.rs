@@ -119,7 +119,8 @@ fn printed_by(analysis: &dyn Analysis, algorithm: &str, granted: Reliance) -> St
         return format!("--algorithm {algorithm} prints them");
     }
     let algorithm = if algorithm == BestFit.name() { String::new() } else { format!(" --algorithm {algorithm}") };
-    let rely_on = if granted == Reliance::default() { String::new() } else { format!(" --assume {}", granted.assumption()) };
+    let rely_on =
+        if granted == Reliance::default() { String::new() } else { format!(" --assume {}", granted.assumption()) };
     format!("alloc --analysis {SOUND}{algorithm}{rely_on} prints them")
 }
 
