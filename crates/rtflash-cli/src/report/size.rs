@@ -8,7 +8,7 @@ use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis}
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_model::Device;
 
-use super::{Origin, ROWS, labelled, table_parts};
+use super::{Origin, ROWS, labelled, subject, table_parts};
 use crate::render::numbers::plain;
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
@@ -51,6 +51,9 @@ pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlRep
     if !pictures.is_empty() {
         parts.insert(0, ReportPart::Pictures(pictures));
     }
+    let mut tasks: Vec<&str> = requests.iter().map(|&(task, _, _)| task).collect();
+    tasks.dedup();
+    parts.insert(0, subject(&tasks, device));
     HtmlReport {
         title: "Size of a task set and its device".into(),
         verdicts: labelled(&answer.verdicts),
