@@ -16,6 +16,9 @@ const BARS: usize = 24;
 /// How the limits of requests were found.
 const BISECTED: &str = "By bisection: the next step fails, and one further out can pass again.";
 
+/// The column W of costs.
+const AMPLIFICATION: &str = "W: write amplification, the pages programmed for each page written, at most.";
+
 /// The page of a sized set; `headline` is the verdict in words.
 pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlReport {
     let origin = Origin::of_call(None);
@@ -47,6 +50,7 @@ pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlRep
         }
         let heading = format!("What it costs on {} chips, {what}, a day", cost.chips);
         parts.extend(table_parts(&heading, cost.table(device.page_size(), ROWS)));
+        parts.push(ReportPart::Note(AMPLIFICATION.into()));
     }
     if !pictures.is_empty() {
         parts.insert(0, ReportPart::Pictures(pictures));
