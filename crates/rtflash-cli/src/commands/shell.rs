@@ -45,7 +45,7 @@ fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     page_of(command).render(&mut page).map_err(failed)?;
     sections(command, "RTFLASH", &mut page)?;
     for name in TOPICS {
-        let list = topic(name).unwrap_or_default();
+        let list = topic(name).expect("each topic has a list: an invariant");
         page.extend(format!(".SH {}\n.nf\n{list}.fi\n", name.to_uppercase()).into_bytes());
     }
     Ok(page)
