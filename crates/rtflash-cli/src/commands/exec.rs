@@ -39,7 +39,6 @@ use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
 
-/// What was asked for.
 struct ExecPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
@@ -63,7 +62,6 @@ struct ExecPlan {
     spread: bool,
 }
 
-/// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
@@ -85,9 +83,7 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
         let duration = &args.duration;
-        return Err(CommandFailure(format!(
-            "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
-        )));
+        fail!("--gantt {gantt} --duration {duration}: the stretch begins after the run has ended");
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(ExecPlan {
@@ -186,7 +182,6 @@ impl<'a> AskedRun<'a> {
         answer
     }
 
-    /// The view of an answer without a run.
     fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
         let answer = self.blank(analysis, prediction, reason);
         ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
@@ -195,14 +190,12 @@ impl<'a> AskedRun<'a> {
 
 /// The lines on an allocation before it is run.
 struct Prediction {
-    /// Whether the analysis accepts it.
     predicted: Option<bool>,
     verdicts: Verdicts,
 }
 
 /// Why there was no run to its end.
 enum NotExecuted {
-    /// A complaint.
     Wrong(String),
     /// An answer that has a reason and this exit status.
     Unable(String, Status),
@@ -272,7 +265,6 @@ impl ExecPlan {
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 
-    /// Runs an allocation, or says why not.
     fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation, options: &Options) -> SetAnswer {
         let set = &asked.file.set;
         let analysis = of_certificates(allocation, self.analysis, self.granted);
@@ -330,7 +322,6 @@ impl ExecPlan {
         SetAnswer { drawing: drawn.drawing, ..self.reported(set, view, drawn.picture, Status::of(Some(passes))) }
     }
 
-    /// Makes the run, and has `keeper` keep what is wanted of it.
     fn execute(
         &self,
         asked: &AskedRun<'_>,

@@ -23,7 +23,6 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
     print(answer(args, Some(&signals)))
 }
 
-/// What is found, until a signal is held.
 pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     let world = match args.world {
         SoakWorld::Any => World::Any,

@@ -24,17 +24,11 @@ const NAMES: usize = 4;
 /// Clusters shown.
 const CLUSTERS: usize = 64;
 
-/// What an algorithm made of a task set.
 pub struct AllocView<'a> {
-    /// The task set.
     pub file: &'a TaskSetFile,
-    /// The algorithm.
     pub algorithm: &'static str,
-    /// The analysis that decided.
     pub analysis: &'static dyn Analysis,
-    /// What came of it.
     pub outcome: Outcome,
-    /// What holds on the device.
     pub guarantee: Guarantee,
     /// What would help, if that was asked.
     pub advice: Option<Advice>,
@@ -43,7 +37,6 @@ pub struct AllocView<'a> {
 }
 
 impl AllocView<'_> {
-    /// The answer as it was asked for.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text => self.text(),
@@ -105,7 +98,6 @@ impl<'a> OutcomeText<'a> {
         format!("{} {}\n", self.what(), paint(DIM, &self.how()))
     }
 
-    /// The algorithm's result.
     fn what(&self) -> String {
         let OutcomeText { set, algorithm, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");

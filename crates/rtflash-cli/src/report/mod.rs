@@ -25,9 +25,6 @@ pub use host::host;
 pub use size::size;
 
 /// Where a report goes, if one is wanted.
-///
-/// # Errors
-/// Where it would be among the answers.
 pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
     match path {
         Some(path) if path == Path::new("-") => {
@@ -38,9 +35,6 @@ pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
 }
 
 /// Writes a report; the file is there once it is whole.
-///
-/// # Errors
-/// Where it cannot be written.
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
     output::save(path, report.html().as_bytes())
 }
@@ -91,7 +85,6 @@ fn table_parts(heading: &str, mut table: AnswerTable) -> Vec<ReportPart> {
 /// How the answer of a report was made.
 #[derive(Debug, Serialize)]
 struct Origin {
-    /// The version of rtflash.
     rtflash: &'static str,
     /// The sources that it was built of, as a hash.
     build: &'static str,
