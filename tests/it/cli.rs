@@ -9,7 +9,21 @@ const SETS: [&str; 4] =
     ["tasksets/case-study.json", "tasksets/motivation.json", "tasksets/drone.json", "tasksets/overload.json"];
 const ALGORITHMS: [&str; 8] =
     ["clustering-bfd", "best-fit", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
-const ANALYSES: [&str; 8] = ["thesis", "thesis-evaluated", "chang", "gftl", "rftl", "lazy-rtgc", "stock", "dhara"];
+const ANALYSES: [&str; 13] = [
+    "thesis",
+    "thesis-evaluated",
+    "chang",
+    "gftl",
+    "rftl",
+    "lazy-rtgc",
+    "stock",
+    "dhara",
+    "dhara-15",
+    "dhara-priority",
+    "dhara-15-priority",
+    "dhara-1",
+    "dhara-45-priority",
+];
 
 #[test]
 fn the_judge_agrees_with_every_allocation() {

@@ -200,9 +200,10 @@ pub static BASELINES: [&dyn Baseline; 9] = [
     &Dhara::FIFTEEN_BY_PERIOD,
 ];
 
-/// The scheme of that name.
+/// The scheme of that name, Dhara with any ratio among them.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {
-    BASELINES.into_iter().find(|baseline| baseline.name() == name)
+    let any_ratio = Dhara::with_any_ratio().iter().map(|dhara| dhara as &dyn Baseline);
+    BASELINES.into_iter().chain(any_ratio).find(|baseline| baseline.name() == name)
 }
 
 /// One flash memory, one operation at a time.

@@ -141,7 +141,10 @@ impl SetOptions {
     }
 
     /// [`SetOptions::draw`] with another limit of draws.
-    pub(super) fn draw_at_most(
+    ///
+    /// # Errors
+    /// [`Exhausted`] as there, but it does not try another generator.
+    pub fn draw_at_most(
         &self,
         limit: u32,
         utilization: Utilization,

@@ -226,7 +226,8 @@ pub fn warnings(summary: &Summary) -> (Status, String) {
     let mut warnings = Vec::new();
     if summary.exhausted > 0 {
         warnings.push(format!(
-            "{} sets could not be drawn: the points where they are missing have fewer sets, or none",
+            "{} sets could not be drawn: the points where they are missing have fewer sets, or none; ask for less \
+             utilization or more tasks (`rtflash gen` says why)",
             summary.exhausted
         ));
     }
