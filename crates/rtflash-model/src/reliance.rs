@@ -28,4 +28,19 @@ impl Reliance {
     pub fn less(self) -> impl Iterator<Item = Reliance> {
         Reliance::ALL.into_iter().rev().filter(move |&less| less < self)
     }
+
+    /// The value of the option `--assume` for it.
+    pub const fn assumption(self) -> &'static str {
+        match self {
+            Reliance::Nothing => "nothing",
+            Reliance::Neighbours => "neighbour-load",
+            Reliance::Queue => "fifo-bus",
+        }
+    }
+
+    /// The one of that value of `--assume`, or of that name.
+    pub fn from_assumption(given: &str) -> Option<Reliance> {
+        let is_it = |one: &Reliance| one.assumption() == given || one.name() == given;
+        Reliance::ALL.into_iter().find(is_it)
+    }
 }

@@ -30,7 +30,7 @@ pub fn certified(
         return Ok(found);
     }
     let why = if holds(set, &found, Reliance::Queue) {
-        "it holds only beside its neighbours as they are: see --rely-on".into()
+        "it holds only beside its neighbours as they are: see --assume".into()
     } else {
         format!("it does not keep its deadlines as it is: see `rtflash check --analysis {}`", analysis.name())
     };

@@ -240,7 +240,7 @@ impl ExecPlan {
                 let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
                 let reason = format!("{reason}{hint}");
                 let prediction = self.prediction(&asked, self.analysis, None, &own);
-                self.reported(asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
+                self.reported(set, asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
             }
         }
     }
@@ -271,7 +271,7 @@ impl ExecPlan {
         if let Some(request) = analysis.refuses(set) {
             let reason = request.to_string();
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
-            return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
+            return self.reported(set, asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
         if let Some(complaint) = without_effect(promises(analysis), set.device(), options) {
@@ -295,7 +295,7 @@ impl ExecPlan {
             Ok(executed) => executed,
             Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
             Err(NotExecuted::Unable(reason, status)) => {
-                return self.reported(asked.not_run(analysis, prediction, reason), None, status);
+                return self.reported(set, asked.not_run(analysis, prediction, reason), None, status);
             }
         };
         let Executed { plan, findings, report, stopped } = &executed;
@@ -319,7 +319,7 @@ impl ExecPlan {
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
         let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };
-        SetAnswer { drawing: drawn.drawing, ..self.reported(view, drawn.picture, Status::of(Some(passes))) }
+        SetAnswer { drawing: drawn.drawing, ..self.reported(set, view, drawn.picture, Status::of(Some(passes))) }
     }
 
     fn execute(
@@ -367,9 +367,9 @@ impl ExecPlan {
     }
 
     /// An answer, after its report is written.
-    fn reported(&self, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
+    fn reported(&self, set: &TaskSet, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
         if let Some(path) = self.wanted.report()
-            && let Err(failure) = report::write(path, &report::exec(&view.answer, view.page_size, chart))
+            && let Err(failure) = report::write(path, &report::exec(&view.answer, set, chart))
         {
             return SetAnswer::wrong(&failure.0);
         }

@@ -56,7 +56,7 @@ fn judge(args: &ExecArgs) -> Vec<String> {
         add("--algorithm", algorithm.clone());
     }
     add("--analysis", args.analysis.analysis.clone());
-    add("--rely-on", args.rely_on.granted.name().to_owned());
+    add("--assume", args.rely_on.granted.assumption().to_owned());
     if let Some(dispatch) = args.dispatch.stated() {
         add("--dispatch", dispatch.to_owned());
     }

@@ -71,7 +71,7 @@ fn command(case: &Case) -> String {
     let mut add = |option: &str, value: Option<&str>| {
         value.into_iter().for_each(|value| command += &format!(" --{option} {value}"));
     };
-    add("rely-on", case.analysis.demand_test().map(|test| test.rely_on.name()));
+    add("assume", case.analysis.demand_test().map(|test| test.rely_on.assumption()));
     add("dispatch", options.dispatch.stated());
     add("server", options.service.stated());
     add("victims", options.victims.stated());

@@ -317,7 +317,7 @@ fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
         Some(Reliance::Nothing) => "relies on no neighbour".into(),
         Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
         Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and steady reads".into(),
-        None => format!("--rely-on {}", test.rely_on.name()),
+        None => format!("--assume {}", test.rely_on.assumption()),
     }
 }
 
@@ -335,13 +335,13 @@ fn granted_for_nothing(set: &TaskSet, analysis: &dyn Analysis) -> String {
     if device.has_commands() {
         let command = device.command();
         return format!(
-            "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+            "--assume fifo-bus allows no more than --assume neighbour-load here: the device has no steady reads, with \
              commands of {command}, sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section \
              6.3, Q5).\n"
         );
     }
     format!(
-        "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+        "--assume fifo-bus allows no more than --assume neighbour-load here: the device has no steady reads, with \
          sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
     )
 }

@@ -105,7 +105,7 @@ impl SizeView<'_> {
     fn notes(&self, cost: &CostAnswer<'_>) -> String {
         let bound = self.words.write_amplification;
         let mut text = format!(
-            "  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n"
+            "  (W: write amplification, {bound}; the last rows: the chip with most erases, the shortest lifetime)\n"
         );
         text += if self.device.erase_cycles().is_none() {
             "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n"

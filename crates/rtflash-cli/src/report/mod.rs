@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use rtflash_answers::{AnswerTable, Tone, VerdictLine, VerdictWord, Verdicts};
 use rtflash_draw::page::{HtmlReport, LabelledVerdict, ReportPart};
 use rtflash_experiment::BUILD;
+use rtflash_model::Device;
 use serde::Serialize;
 
+use crate::render::numbers::{count, names};
 use crate::{CommandFailure, output};
 
 pub use exec::{chart_end, exec};
@@ -49,6 +51,24 @@ fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
         label: line.label,
     };
     verdicts.lines().into_iter().map(one).collect()
+}
+
+/// Tasks that a page names.
+const NAMED: usize = 8;
+
+/// The workload and the device of a page, in a line.
+fn subject(tasks: &[&str], device: &Device) -> ReportPart {
+    let named = names(tasks.iter().copied(), NAMED);
+    ReportPart::Note(format!(
+        "{} ({named}) on a device of {}, {} on a channel; a chip has {} of {} of {} bytes; logical_ratio {}",
+        count(tasks.len() as u64, "task"),
+        count(device.chips(), "chip"),
+        device.chips_per_channel(),
+        count(device.blocks_per_chip(), "block"),
+        count(device.pages_per_block(), "page"),
+        device.page_size(),
+        device.logical_ratio()
+    ))
 }
 
 /// Rows of a table; all of them are in the data.

@@ -3,7 +3,7 @@
 use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::generate::PeriodDistribution;
-use rtflash_model::{Span, format_ns, write_device, write_task_set};
+use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
 use rtflash_plan::Policy;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,7 +143,7 @@ impl Manifest {
             tasks: is_drawn.then_some(sets.tasks),
             generator: is_drawn.then(|| sets.generator.name()),
             analysis: spec.analysis.map(|analysis| analysis.name()),
-            rely_on: rely_on(plan),
+            rely_on: rely_on(plan).map(Reliance::name),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
             access: is_drawn.then(|| sets.accesses.name()),
@@ -237,9 +237,9 @@ impl Manifest {
     }
 }
 
-fn rely_on(plan: &Plan) -> Option<&'static str> {
+fn rely_on(plan: &Plan) -> Option<Reliance> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
+    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on)
 }
 
 /// The algorithms, with their servers where these matter, and the analyses: each once.
@@ -305,7 +305,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     add("--analyses", analyses.join(","));
     if let Some(granted) = rely_on(plan) {
-        add("--rely-on", granted.to_owned());
+        add("--assume", granted.assumption().to_owned());
     }
     if let Some(sweep) = &spec.sweep {
         add("--sweep", sweep.to_string());
