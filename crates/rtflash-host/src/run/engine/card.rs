@@ -15,7 +15,7 @@ use crate::run::device::{Attach, Handed};
 use crate::run::watch::Watch;
 use crate::scheduler::SchedulerSettings;
 
-/// What runs of the queue share.
+/// The state that all runs of the queue share.
 #[derive(Debug, Default)]
 pub(super) struct Card {
     /// Commands that were put aside (`hctx->dispatch`).
@@ -51,7 +51,7 @@ impl Card {
         self.waiting.as_ref().is_some_and(|run| run.by == Some(submitter))
     }
 
-    /// What was put aside is the list of a run. It asks for another run at the next end.
+    /// Commands that were put aside become the list of a run. The next end then runs the queue.
     fn put_back(&mut self) -> VecDeque<Handed> {
         self.restarts |= !self.aside.is_empty();
         std::mem::take(&mut self.aside)
