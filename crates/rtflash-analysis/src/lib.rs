@@ -59,8 +59,9 @@ pub use crate::field::{
 pub use crate::task_demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use crate::thesis::evaluated::ThesisEvaluated;
 pub use alone::fits_alone;
-pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
-pub use cluster::{linear_task_terms, linear_terms, task_load};
+pub use cluster::{
+    cluster_verdict, linear_task_terms, linear_terms, report_cluster, server_share, task_load, test_cluster,
+};
 pub use deadlines::{Untestable, UntestableCause};
 pub use demand_test::DemandTest;
 pub use fraction::{Fraction, Rational};

@@ -3,10 +3,8 @@
 use rtflash_answers::Fault;
 use rtflash_model::{Diagnostics, Frame};
 
-use crate::CommandFailure;
-use crate::diagnose;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, diagnose, output};
 
 /// The answer to one task set, or to one question of another kind.
 #[derive(Debug, Default, Clone)]

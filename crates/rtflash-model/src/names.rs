@@ -9,7 +9,7 @@ macro_rules! names {
             /// All that there are.
             pub const ALL: [$kind; [$($name),+].len()] = [$($kind::$choice),+];
 
-            /// What it is called.
+            /// The name.
             pub const fn name(self) -> &'static str {
                 match self { $($kind::$choice => $name),+ }
             }

@@ -7,16 +7,14 @@ use rtflash_model::{Allocation, Certificate, TaskSetFile};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use super::verified::{Verified, verified};
-use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{CheckArgs, Format};
 use crate::batch::{Batch, SetCommand};
-use crate::output;
 use crate::pairs::{Given, Pairs};
-use crate::render::check_text;
 use crate::render::kind::promises;
-use crate::render::rendered;
+use crate::render::{check_text, rendered};
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 struct CheckPlan {
     analysis: &'static dyn Analysis,

@@ -25,9 +25,8 @@ use crate::args::{
     ReplayArgs,
 };
 use crate::render::rendered;
-use crate::source;
 use crate::status::Status;
-use crate::{CommandFailure, output};
+use crate::{CommandFailure, output, source};
 
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
@@ -113,7 +112,7 @@ fn allocation_of(set: &TaskSet, args: &ExportAllocationArgs) -> Result<(Allocati
     let found = find(set, given.as_ref(), allocator, analysis, false, &mut warnings);
     output::complain(&warnings);
     let found = found.to_run(|own| if is_given { "" } else { any_runs(own) })?;
-    // What is found may lie as the target needs it; what is given stays.
+    // A target can ask for a layout of what was found; a given allocation stays as it is.
     let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
     Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
 }

@@ -6,10 +6,9 @@ use rtflash_model::reading::nearest;
 use rtflash_model::{Device, PROFILES, Profile, write_device_in_full};
 use serde_json::value::RawValue;
 
-use crate::CommandFailure;
 use crate::args::Format;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// Prints one device, or the list.
 pub fn run(name: Option<&str>, format: Format) -> Result<Status, CommandFailure> {

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use rtflash_model::{Frame, TaskSet};
 use rtflash_plan::{Options, read_partial_release_pattern, read_release_pattern};
 
-use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::PhasesArg;
-use crate::source;
+use crate::{CommandFailure, source};
 
 /// A release pattern as it is written, for any task set.
 pub struct ReleaseFile {

@@ -6,9 +6,8 @@ use schemars::schema_for;
 use serde_json::{Map, Value};
 
 use super::experiment::Manifest;
-use crate::CommandFailure;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// Prints a schema.
 pub fn run(name: &str) -> Result<Status, CommandFailure> {

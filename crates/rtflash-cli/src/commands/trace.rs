@@ -17,16 +17,14 @@ use super::exec::{of_certificates, predicted, refused};
 use super::found::{FoundAllocation, find};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
-use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::CheckArgs;
-use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::exec_text::ExecView;
 use crate::render::rendered;
-use crate::source::InputSource;
-use crate::source::read;
+use crate::source::{InputSource, read};
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// A run that cannot be.
 fn cannot_be(refusal: PlanRefusal) -> Unanswered {
