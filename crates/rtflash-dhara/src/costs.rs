@@ -293,17 +293,19 @@ impl DharaShape {
         self.with_failures(self.trims(1), self.trims(1))
     }
 
-    /// The most pages of garbage between the tail and the head: B of docs/dhara-bounds.md.
-    pub fn garbage(&self) -> u64 {
+    /// The most calls since the page before the tail was appended: n of docs/dhara-bounds.md.
+    pub fn calls_of_a_round(&self) -> u64 {
+        let [ratio, sectors] = [self.ratio(), u64::from(self.sectors)];
+        let longest = (self.capacity(0) + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio));
+        (longest + ROUNDED_PAGES).div_ceil(ratio + 1) + 1
+    }
+
+    /// The most pages of garbage between the tail and the head, after a round with this many trims:
+    /// B of docs/dhara-bounds.md.
+    fn garbage(&self, trims: u64) -> u64 {
         let chip = u64::from(self.geometry.blocks) * self.block_users();
-        if self.losses {
-            return chip;
-        }
-        let [ratio, sectors, capacity] = [self.ratio(), u64::from(self.sectors), self.capacity(0)];
-        let longest =
-            (capacity + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio)) + ROUNDED_PAGES;
-        let calls = longest.div_ceil(ratio + 1) + 1;
-        chip.min(capacity.max(calls + calls.min(sectors)) + ROUNDED_PAGES)
+        let round = self.capacity(0).max(self.calls_of_a_round() + trims.min(self.sectors.into())) + ROUNDED_PAGES;
+        if self.losses { chip } else { chip.min(round) }
     }
 
     /// The most copies for each page that is written in the long run, if the sectors of `data`
@@ -316,10 +318,21 @@ impl DharaShape {
         if data >= garbage.saturating_mul(ratio) { ratio as f64 } else { data as f64 / garbage as f64 }
     }
 
-    /// A synchronization. The root is in the group at the head, whose metadata are in memory.
+    /// A synchronization after any calls.
     pub fn sync(&self) -> CallCost {
+        self.synchronization(self.garbage(self.calls_of_a_round()))
+    }
+
+    /// A synchronization, if none of the last [`DharaShape::calls_of_a_round`] calls has trimmed a
+    /// sector.
+    pub fn sync_without_trims(&self) -> CallCost {
+        self.synchronization(self.garbage(0))
+    }
+
+    /// The root is in the group at the head, whose metadata are in memory.
+    fn synchronization(&self, garbage: u64) -> CallCost {
         let users = self.group_users();
-        let pages = self.garbage() + 2 * users;
+        let pages = garbage + 2 * users;
         let taken = self.collected(pages);
         let reads = if self.losses { taken.reads } else { taken.reads - pages };
         self.with_failures(CallCost { reads, copies: users, ..taken } + self.appended(users), CallCost::default())

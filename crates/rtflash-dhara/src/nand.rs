@@ -23,6 +23,10 @@ pub enum DharaError {
     NotFound = 6,
     /// The map has its whole capacity.
     MapFull = 7,
+    /// A block failed after all sectors were trimmed, and before the next page was written. Dhara
+    /// then reads the page 0xffffffff (`dhara_journal_next_recoverable`), which no chip has, so its
+    /// number is ours.
+    NoRoot = 98,
     /// Power was lost: the operation did not begin, and the call does not return.
     Cut = 99,
 }

@@ -8,7 +8,7 @@ mod histories;
 use dear::{Climb, KINDS};
 use histories::{Kind, history, seeded};
 use rtflash_dhara::costs::{CallCost, DharaShape, DriverTimes};
-use rtflash_dhara::history::{Call, DharaRun};
+use rtflash_dhara::history::{Call, DharaRun, last_line};
 use rtflash_dhara::nand::{DharaError, NandGeometry, NandOperation};
 
 /// Seeds of histories, and CRC-32 of the operations of Dhara's C code on them (commit 1b166e4, by
@@ -32,13 +32,14 @@ fn operations_are_those_of_the_c_code() {
     }
 }
 
-/// The bound of a call that does something.
-fn bound(shape: &DharaShape, call: Call) -> Option<CallCost> {
+/// The bound of a call that does something, in a history with trims or without.
+fn bound(shape: &DharaShape, call: Call, trims: bool) -> Option<CallCost> {
     match call {
         Call::Write(_) => Some(shape.write()),
         Call::Read(_) => Some(shape.read()),
         Call::Trim(_) => Some(shape.trim()),
-        Call::Sync => Some(shape.sync()),
+        Call::Sync if trims => Some(shape.sync()),
+        Call::Sync => Some(shape.sync_without_trims()),
         Call::Start => Some(shape.start()),
         Call::Bad(_) | Call::Fail(..) | Call::Cut(_) => None,
     }
@@ -62,7 +63,7 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
         // Blocks that failed and are not marked, because power was lost, have no checkpoint, too.
         shape.bad_run = marks.max(run.nand().failures).min(7);
         allowed += u32::from(shape.failures > 0);
-        if let Some(bound) = bound(&shape, call) {
+        if let Some(bound) = bound(&shape, call, kind.trims > 0) {
             assert!(did.within(&bound), "seed {seed}, {call} of {kind:?}: {did:?} above {bound:?}");
             // Copies as quick as reads, and slow ones.
             for copy in [1, 30] {
@@ -72,7 +73,8 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
             }
         }
         // Such an error can leave a recovery to the next call. An empty chip's start is no error.
-        if call != Call::Start && matches!(last, Err(DharaError::JournalFull | DharaError::TooBad)) {
+        if call != Call::Start && matches!(last, Err(DharaError::JournalFull | DharaError::TooBad | DharaError::NoRoot))
+        {
             break;
         }
     }
@@ -165,7 +167,7 @@ fn a_synchronization_may_read_the_whole_journal() {
     run.call(Call::Sync).unwrap();
     let log = run.take_log();
     let reads = CallCost::of(&log).reads;
-    assert!(reads >= garbage * 10 && reads <= shape.sync().reads, "{reads} of {garbage} pages");
+    assert!(reads >= garbage * 10 && reads <= shape.sync_without_trims().reads, "{reads} of {garbage} pages");
     assert!(!log.iter().any(|of| matches!(of, NandOperation::Erase(_))) || CallCost::of(&log).erases == 1);
 }
 
@@ -179,10 +181,25 @@ fn dear_calls_are_near_their_bounds() {
         climb.bury(6);
         [0, 56].into_iter().for_each(|bad| climb.begin(bad));
         for ((name, bound), worst) in KINDS.iter().zip(climb.bounds).zip(climb.worst) {
-            let most = if (*name, gc_ratio) == ("sync", 1) { 200 } else { 130 };
             let ratio = bound.time * 100 / worst.time;
-            assert!(ratio <= most, "{name} at {gc_ratio}, {failures} failures: {ratio} %: {bound:?}, {worst:?}");
+            assert!(ratio <= 130, "{name} at {gc_ratio}, {failures} failures: {ratio} %: {bound:?}, {worst:?}");
         }
+    }
+}
+
+/// Dhara's C code crashes here: it reads the page 0xffffffff (docs/dhara-bounds.md).
+#[test]
+fn a_block_that_fails_without_a_root_is_an_error() {
+    // The program of a page fails, or of the checkpoint behind the last page of a group.
+    for (written, failing) in [(2, 1), (13, 2)] {
+        let mut run = DharaRun::new(SMALL, 4);
+        let _ = run.call(Call::Start);
+        (0..written).for_each(|nth| run.call(Call::Write(nth % 2)).unwrap());
+        [0, 1].into_iter().for_each(|sector| run.call(Call::Trim(sector)).unwrap());
+        run.call(Call::Fail(failing, 0)).unwrap();
+        assert_eq!(run.call(Call::Write(5)), Err(DharaError::NoRoot), "{written} pages");
+        assert_eq!(last_line(Err(DharaError::NoRoot)), "= 98");
+        [Call::Write(6), Call::Sync, Call::Trim(6), Call::Start].into_iter().for_each(|call| run.call(call).unwrap());
     }
 }
 

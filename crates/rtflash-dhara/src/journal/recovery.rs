@@ -32,6 +32,9 @@ impl Journal {
             self.nand.mark_bad(failed >> log2);
             return Ok(());
         }
+        if self.root == NONE {
+            return Err(DharaError::NoRoot);
+        }
         self.recovered_root = self.root;
         self.next_recovered = self.start_of_failed();
         if !failed.is_multiple_of(self.group()) {

@@ -30,7 +30,7 @@ pub struct Bound {
     pub time: u128,
 }
 
-/// The names of kinds of calls.
+/// The names of kinds of calls. No trim comes before a synchronization, but of the last sector.
 pub const KINDS: [&str; 5] = ["write", "read", "trim", "sync", "start"];
 
 /// A climb, on a chip of one shape.
@@ -73,7 +73,7 @@ impl Climb {
         shape.sectors = u32::try_from(shape.new_capacity() * 95 / 100).expect("pages of a small chip");
         let chip = ChipTimes { read: 25_000, program: 600_000, erase: 3_000_000, transfer: 43_000, page: 2_048 };
         let times = DriverTimes::of(&chip);
-        let bounds = [shape.write(), shape.read(), shape.trim(), shape.sync(), shape.start()]
+        let bounds = [shape.write(), shape.read(), shape.trim(), shape.sync_without_trims(), shape.start()]
             .map(|operations| Bound { operations, time: shape.time(&operations, &times) });
         Climb { shape, times, bounds, worst: Default::default() }
     }

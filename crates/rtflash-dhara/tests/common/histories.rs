@@ -20,7 +20,8 @@ pub struct Kind {
     pub gc_ratio: u32,
     /// Sectors that are used.
     pub sectors: u32,
-    trims: u32,
+    /// Trims among a thousand calls.
+    pub trims: u32,
     syncs: u32,
     reads: u32,
     starts: u32,
