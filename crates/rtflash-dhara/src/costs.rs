@@ -35,16 +35,7 @@ impl Add for CallCost {
     type Output = CallCost;
 
     fn add(self, other: CallCost) -> CallCost {
-        CallCost {
-            reads: self.reads + other.reads,
-            whole: self.whole + other.whole,
-            bad_checks: self.bad_checks + other.bad_checks,
-            free_checks: self.free_checks + other.free_checks,
-            programs: self.programs + other.programs,
-            copies: self.copies + other.copies,
-            erases: self.erases + other.erases,
-            marks: self.marks + other.marks,
-        }
+        self.zip(other, |mine, theirs| mine + theirs)
     }
 }
 
@@ -52,20 +43,24 @@ impl Mul<u64> for CallCost {
     type Output = CallCost;
 
     fn mul(self, by: u64) -> CallCost {
-        CallCost {
-            reads: self.reads * by,
-            whole: self.whole * by,
-            bad_checks: self.bad_checks * by,
-            free_checks: self.free_checks * by,
-            programs: self.programs * by,
-            copies: self.copies * by,
-            erases: self.erases * by,
-            marks: self.marks * by,
-        }
+        self.zip(self, |mine, _| mine * by)
     }
 }
 
 impl CallCost {
+    fn zip(self, other: CallCost, of: impl Fn(u64, u64) -> u64) -> CallCost {
+        CallCost {
+            reads: of(self.reads, other.reads),
+            whole: of(self.whole, other.whole),
+            bad_checks: of(self.bad_checks, other.bad_checks),
+            free_checks: of(self.free_checks, other.free_checks),
+            programs: of(self.programs, other.programs),
+            copies: of(self.copies, other.copies),
+            erases: of(self.erases, other.erases),
+            marks: of(self.marks, other.marks),
+        }
+    }
+
     /// Those of a log.
     pub fn of(log: &[NandOperation]) -> CallCost {
         let mut all = CallCost::default();

@@ -46,16 +46,14 @@ impl fmt::Display for Call {
 /// A chip with Dhara, and the calls to it.
 #[derive(Debug, Clone)]
 pub struct DharaRun {
-    map: Option<Map>,
-    /// The chip before the first start.
-    factory: Option<Nand>,
-    gc_ratio: u32,
+    map: Map,
+    started: bool,
 }
 
 impl DharaRun {
     /// A chip as the factory left it.
     pub fn new(geometry: NandGeometry, gc_ratio: u32) -> DharaRun {
-        DharaRun { map: None, factory: Some(Nand::new(geometry)), gc_ratio }
+        DharaRun { map: Map::new(Nand::new(geometry), gc_ratio), started: false }
     }
 
     /// The line with which such a history begins.
@@ -65,26 +63,7 @@ impl DharaRun {
 
     /// Its chip.
     pub fn nand(&mut self) -> &mut Nand {
-        match &mut self.map {
-            Some(map) => map.nand(),
-            None => self.factory.as_mut().expect("a run has a chip: an invariant"),
-        }
-    }
-
-    /// The map; `None` before the first start.
-    pub fn map(&self) -> Option<&Map> {
-        self.map.as_ref()
-    }
-
-    fn start(&mut self) -> Result<(), DharaError> {
-        let mut nand = match self.map.take() {
-            Some(map) => map.into_nand(),
-            None => self.factory.take().expect("a run has a chip: an invariant"),
-        };
-        nand.power_on();
-        let started = Map::start(nand, self.gc_ratio);
-        self.map = Some(started.map);
-        started.found
+        self.map.nand()
     }
 
     /// Makes a call. The operations are in [`DharaRun::take_log`]. A call before the first start
@@ -97,17 +76,18 @@ impl DharaRun {
             Call::Bad(block) => self.nand().factory_bad(block),
             Call::Fail(n, m) => self.nand().fail_in(n, m),
             Call::Cut(n) => self.nand().cut_in(n),
-            Call::Start => return self.start(),
-            Call::Write(_) | Call::Read(_) | Call::Trim(_) | Call::Sync => {}
+            Call::Start => {
+                self.started = true;
+                self.nand().power_on();
+                return self.map.start();
+            }
+            _ if !self.started => {}
+            Call::Write(sector) => return self.map.write(sector),
+            Call::Read(sector) => self.map.read(sector),
+            Call::Trim(sector) => return self.map.trim(sector),
+            Call::Sync => return self.map.sync(),
         }
-        let Some(map) = &mut self.map else { return Ok(()) };
-        match call {
-            Call::Write(sector) => map.write(sector),
-            Call::Read(sector) => map.read(sector),
-            Call::Trim(sector) => map.trim(sector),
-            Call::Sync => map.sync(),
-            Call::Bad(_) | Call::Fail(..) | Call::Cut(_) | Call::Start => Ok(()),
-        }
+        Ok(())
     }
 
     /// The chip's operations since the last call of this method.

@@ -67,7 +67,8 @@ impl Journal {
         }
     }
 
-    fn reset(&mut self) {
+    /// Forgets all but the chip.
+    pub(crate) fn reset(&mut self) {
         let none = Nand::new(NandGeometry { blocks: 0, ..self.geometry() });
         *self = Journal::new(std::mem::replace(&mut self.nand, none));
     }

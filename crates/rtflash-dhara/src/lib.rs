@@ -3,8 +3,8 @@
 //!
 //! - [`costs`]: bounds on the operations of a read, a write, a trim, a sync and a start; the proofs
 //!   are in docs/dhara-bounds.md.
-//! - [`map`] and `journal`: an executor of its operations, record for record as its C code issues
-//!   them. `examples/compare.rs` compares the two.
+//! - [`history`]: an executor of its operations, record for record as its C code issues them.
+//!   `examples/compare.rs` compares the two.
 //!
 //! Dhara is the work of Daniel Beer (github.com/dlbeer/dhara). All facts here are of commit 1b166e4
 //! of it; nothing of its code is here.
@@ -12,7 +12,7 @@
 pub mod costs;
 pub mod history;
 mod journal;
-pub mod map;
+mod map;
 pub mod nand;
 
 /// Blocks or attempts after which Dhara gives up (`DHARA_MAX_RETRIES` of `journal.h`).

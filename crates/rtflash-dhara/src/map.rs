@@ -8,7 +8,7 @@ use crate::{RETRIES, at};
 
 /// A map that a driver of a disk has: `struct dhara_map`.
 #[derive(Debug, Clone)]
-pub struct Map {
+pub(crate) struct Map {
     journal: Journal,
     gc_ratio: u32,
     count: u32,
@@ -23,31 +23,26 @@ struct Walk {
 }
 
 impl Map {
-    /// Starts on this chip (`dhara_map_init`, `dhara_map_resume`), and says what it found.
-    pub fn start(nand: Nand, gc_ratio: u32) -> StartedMap {
-        let mut journal = Journal::new(nand);
-        let found = journal.resume();
-        let count = if found.is_ok() { journal.buffer.count } else { 0 };
-        StartedMap { map: Map { journal, gc_ratio: gc_ratio.max(1), count }, found }
+    /// A map of no sectors, before its first start.
+    pub(crate) fn new(nand: Nand, gc_ratio: u32) -> Map {
+        Map { journal: Journal::new(nand), gc_ratio: gc_ratio.max(1), count: 0 }
     }
 
-    /// Its chip.
-    pub fn nand(&mut self) -> &mut Nand {
+    /// Starts on the chip (`dhara_map_init`, `dhara_map_resume`). If it has no map, an empty one
+    /// begins.
+    pub(crate) fn start(&mut self) -> Result<(), DharaError> {
+        self.journal.reset();
+        let found = self.journal.resume();
+        self.count = if found.is_ok() { self.journal.buffer.count } else { 0 };
+        found
+    }
+
+    pub(crate) fn nand(&mut self) -> &mut Nand {
         &mut self.journal.nand
     }
 
-    /// Its chip, once power was lost.
-    pub fn into_nand(self) -> Nand {
-        self.journal.nand
-    }
-
-    /// Sectors that it holds.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
     /// Sectors that it can hold (`dhara_map_capacity`).
-    pub fn capacity(&self) -> u32 {
+    pub(crate) fn capacity(&self) -> u32 {
         let capacity = self.journal.capacity();
         let reserve = capacity / (self.gc_ratio + 1);
         let margin = 8 << self.journal.nand.geometry.log2_block;
@@ -82,15 +77,11 @@ impl Map {
         walk
     }
 
-    /// Reads a sector.
-    ///
-    /// # Errors
-    /// None today: a sector without a page reads as ones.
-    pub fn read(&mut self, sector: u32) -> Result<(), DharaError> {
+    /// Reads a sector. One without a page reads as ones.
+    pub(crate) fn read(&mut self, sector: u32) {
         if let Some(page) = self.walk(sector).page {
             self.journal.nand.read_data(page);
         }
-        Ok(())
     }
 
     /// Copies a page to the head if it is its sector's (`raw_gc`).
@@ -165,10 +156,7 @@ impl Map {
     }
 
     /// Writes a sector.
-    ///
-    /// # Errors
-    /// Those of `dhara_map_write`.
-    pub fn write(&mut self, sector: u32) -> Result<(), DharaError> {
+    pub(crate) fn write(&mut self, sector: u32) -> Result<(), DharaError> {
         loop {
             let before = self.count;
             self.collect()?;
@@ -214,10 +202,7 @@ impl Map {
     }
 
     /// Forgets a sector.
-    ///
-    /// # Errors
-    /// Those of `dhara_map_trim`.
-    pub fn trim(&mut self, sector: u32) -> Result<(), DharaError> {
+    pub(crate) fn trim(&mut self, sector: u32) -> Result<(), DharaError> {
         loop {
             self.collect()?;
             match self.delete(sector) {
@@ -228,10 +213,7 @@ impl Map {
     }
 
     /// Makes all that was written last, whatever happens.
-    ///
-    /// # Errors
-    /// Those of `dhara_map_sync`.
-    pub fn sync(&mut self) -> Result<(), DharaError> {
+    pub(crate) fn sync(&mut self) -> Result<(), DharaError> {
         while !self.journal.is_clean() {
             let step = match self.journal.peek() {
                 None => self.pad(),
@@ -243,13 +225,4 @@ impl Map {
         }
         Ok(())
     }
-}
-
-/// A map after a start.
-#[derive(Debug, Clone)]
-pub struct StartedMap {
-    /// The map: an empty one where none was found.
-    pub map: Map,
-    /// Whether the chip had one.
-    pub found: Result<(), DharaError>,
 }

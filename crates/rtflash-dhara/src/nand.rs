@@ -1,6 +1,7 @@
 //! A NAND chip in memory, which reports every operation and fails where it is asked to.
 
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::at;
@@ -19,8 +20,6 @@ pub enum DharaError {
     Recover = 4,
     /// The head of the journal would enter the block of its tail.
     JournalFull = 5,
-    /// The sector has no page.
-    NotFound = 6,
     /// The map has its whole capacity.
     MapFull = 7,
     /// A block failed after all sectors were trimmed, and before the next page was written. Dhara
@@ -132,16 +131,10 @@ pub struct MetaPage {
 
 impl MetaPage {
     fn all(meta: PageMeta, of: NandGeometry) -> MetaPage {
-        let [epoch, number] = if meta == PageMeta::ONES { [255, NONE] } else { [0, 0] };
-        MetaPage {
-            stamped: false,
-            epoch: u8::try_from(epoch).unwrap_or(u8::MAX),
-            tail: number,
-            bad_now: number,
-            bad_before: number,
-            count: number,
-            metas: vec![meta; (1 << of.log2_group()) - 1],
-        }
+        // All its bits are alike.
+        let [tail, bad_now, bad_before, count] = [meta.sector; 4];
+        let metas = vec![meta; (1 << of.log2_group()) - 1];
+        MetaPage { stamped: false, epoch: meta.sector.to_le_bytes()[0], tail, bad_now, bad_before, count, metas }
     }
 
     /// An erased page.
@@ -233,35 +226,33 @@ impl Nand {
         self.marked[at(block)] = true;
     }
 
-    /// A program or an erase of `block` begins; whether it will do what it should.
-    fn change(&mut self, block: u32, operation: NandOperation) -> Result<bool, DharaError> {
+    /// A program or an erase of `pages`, which have this content if it works.
+    fn change(&mut self, operation: NandOperation, pages: Range<u32>, content: NandPage) -> Result<(), DharaError> {
+        let block = at(self.geometry.block_of(pages.start));
         if self.cut_in == 1 {
             return Err(DharaError::Cut);
         }
         self.cut_in = self.cut_in.saturating_sub(1);
         self.log.push(operation);
         if self.fail_in == 1 {
-            self.failed[at(block)] = true;
+            self.failed[block] = true;
             self.fail_in = std::mem::take(&mut self.fail_then);
         } else {
             self.fail_in = self.fail_in.saturating_sub(1);
         }
-        self.failures += u32::from(self.failed[at(block)]);
-        Ok(!self.failed[at(block)])
+        let failed = self.failed[block];
+        self.failures += u32::from(failed);
+        self.pages[at(pages.start)..at(pages.end)].fill(if failed { SPOILED } else { content });
+        if failed { Err(DharaError::BadBlock) } else { Ok(()) }
     }
 
     pub(crate) fn erase(&mut self, block: u32) -> Result<(), DharaError> {
-        let works = self.change(block, NandOperation::Erase(block))?;
-        let first = at(block << self.geometry.log2_block);
-        let pages = first..first + (1 << self.geometry.log2_block);
-        self.pages[pages].fill(if works { ERASED } else { SPOILED });
-        if works { Ok(()) } else { Err(DharaError::BadBlock) }
+        let log2 = self.geometry.log2_block;
+        self.change(NandOperation::Erase(block), block << log2..(block + 1) << log2, ERASED)
     }
 
     fn put(&mut self, page: u32, content: Content, operation: NandOperation) -> Result<(), DharaError> {
-        let works = self.change(self.geometry.block_of(page), operation)?;
-        self.pages[at(page)] = if works { NandPage { content, programmed: true } } else { SPOILED };
-        if works { Ok(()) } else { Err(DharaError::BadBlock) }
+        self.change(operation, page..page + 1, NandPage { content, programmed: true })
     }
 
     /// Programs data.
