@@ -295,12 +295,22 @@ impl DharaShape {
         (longest + ROUNDED_PAGES).div_ceil(ratio + 1) + 1
     }
 
-    /// The most pages of garbage between the tail and the head, after a round with this many trims:
-    /// B of docs/dhara-bounds.md.
-    fn garbage(&self, trims: u64) -> u64 {
+    /// The most pages of garbage between the tail and the head, after a round in which this many
+    /// sectors were trimmed: B of docs/dhara-bounds.md.
+    fn garbage(&self, trimmed: u64) -> u64 {
         let chip = u64::from(self.geometry.blocks) * self.block_users();
-        let round = self.capacity(0).max(self.calls_of_a_round() + trims.min(self.sectors.into())) + ROUNDED_PAGES;
+        let round = self.capacity(0).max(self.calls_of_a_round() + trimmed) + ROUNDED_PAGES;
         if self.losses { chip } else { chip.min(round) }
+    }
+
+    /// ρ of docs/dhara-bounds.md: reads by which trims exceed as many writes, a sector.
+    fn excess(&self) -> u64 {
+        let walk = self.walk();
+        let above = |rho: u64| -> u64 {
+            let further = |height: u64| ((1 << (height - 1)) - 1) * walk.saturating_sub(2 * height + rho);
+            (1..walk).map(|height| walk.saturating_sub(height + 1 + rho) + further(height)).sum()
+        };
+        (0..walk).find(|&rho| above(rho) <= rho).unwrap_or(walk)
     }
 
     /// The most copies for each page that is written in the long run, if the sectors of `data`
@@ -315,7 +325,12 @@ impl DharaShape {
 
     /// A synchronization after any calls.
     pub fn sync(&self) -> CallCost {
-        self.synchronization(self.garbage(self.calls_of_a_round()))
+        let sectors = u64::from(self.sectors);
+        let trimmed = self.calls_of_a_round().min(sectors);
+        // Pages of the longest walk that have as many reads as those of the trimmed sectors.
+        let walks = trimmed.min((self.excess() * sectors).div_ceil(self.walk()));
+        let reads = self.synchronization(self.garbage(walks)).reads;
+        CallCost { reads, ..self.synchronization(self.garbage(trimmed)) }
     }
 
     /// A synchronization, if none of the last [`DharaShape::calls_of_a_round`] calls has trimmed a

@@ -203,6 +203,38 @@ fn a_block_that_fails_without_a_root_is_an_error() {
     }
 }
 
+/// Sectors of eleven bits. A living one has trimmed ones beside it: (10 - 7) and (9 - 7) + (8 - 7)
+/// and (8 - 7) reads at the lowest three heights are no more than 7, and with 6 they are 12.
+#[test]
+fn a_synchronization_after_trims_by_hand() {
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 1, sectors: 1280, bad_run: 0, failures: 0, losses: false };
+    assert_eq!(shape.calls_of_a_round(), 1_285);
+    assert_eq!(shape.sync().reads, 12 * (1_285 + 747 + 8 + 30));
+    assert_eq!(shape.sync_without_trims().reads, 12 * (1_378 + 8 + 30));
+}
+
+/// Trims behind the tail leave more garbage than a capacity, though with short walks: so the bound
+/// without trims needs its assumption.
+#[test]
+fn trims_leave_more_garbage_than_writes() {
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 1, sectors: 1280, bad_run: 0, failures: 0, losses: false };
+    let mut run = DharaRun::new(SMALL, 1);
+    let _ = run.call(Call::Start);
+    (0..1280).for_each(|sector| run.call(Call::Write(sector)).unwrap());
+    (0..10_000).for_each(|_| run.call(Call::Write(0)).unwrap());
+    let mut most = 0;
+    for nth in 600..600 + 1279 {
+        run.call(Call::Trim(nth % 1280)).unwrap();
+        let mut copy = run.clone();
+        copy.take_log();
+        copy.call(Call::Sync).unwrap();
+        let did = CallCost::of(&copy.take_log());
+        assert!(did.within(&shape.sync()), "{did:?}");
+        most = most.max(did.bad_checks);
+    }
+    assert!(most > shape.sync_without_trims().bad_checks, "{most}");
+}
+
 /// In the long run a write has no more copies than the bound says, and hardly less if all data but
 /// one sector stay.
 #[test]
