@@ -4,6 +4,7 @@ mod agreement;
 mod ahead;
 mod batches;
 mod bounds;
+mod chains;
 mod climber;
 mod deadlines;
 mod draws;
