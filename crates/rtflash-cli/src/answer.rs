@@ -54,7 +54,6 @@ impl InputFault {
         InputFault { problem, expected, path: String::new(), line: 0, column: 0 }
     }
 
-    /// The first fault of a value.
     fn first(frame: &Frame, diagnostics: &Diagnostics) -> Option<InputFault> {
         let text = String::from_utf8_lossy(&frame.text);
         let fault = diagnostics.first().first()?;
@@ -142,7 +141,6 @@ impl From<CommandFailure> for Unanswered {
     }
 }
 
-/// Prints an answer, or tells why there is none.
 pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandFailure> {
     match answered {
         Ok(answer) => {
@@ -156,7 +154,6 @@ pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandF
     }
 }
 
-/// The complaint about a value.
 pub fn refuse(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> String {
     let text = String::from_utf8_lossy(&frame.text);
     diagnose::render(

@@ -1,10 +1,13 @@
 //! The executor against what Dhara's C code did, and bounds against the executor.
 
+#[path = "common/dear.rs"]
+mod dear;
 #[path = "common/histories.rs"]
 mod histories;
 
+use dear::{Climb, KINDS};
 use histories::{Kind, history, seeded};
-use rtflash_dhara::costs::{CallCost, DharaShape};
+use rtflash_dhara::costs::{CallCost, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
 use rtflash_dhara::nand::{NandGeometry, NandOperation};
 
@@ -61,6 +64,12 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
         allowed += u32::from(shape.failures > 0);
         if let Some(bound) = bound(&shape, call) {
             assert!(did.within(&bound), "seed {seed}, {call} of {kind:?}: {did:?} above {bound:?}");
+            // Copies as quick as reads, and slow ones.
+            for copy in [1, 30] {
+                let times = DriverTimes { part: 1, whole: 1, program: copy, copy, erase: 1, mark: 1 };
+                let most = shape.time(&bound, &times);
+                assert!(did.time(&times) <= most, "seed {seed}, {call} of {kind:?}: {did:?} longer than {most}");
+            }
         }
     }
     allowed
@@ -127,6 +136,23 @@ fn a_synchronization_may_read_the_whole_journal() {
     let reads = CallCost::of(&log).reads;
     assert!(reads >= garbage * 10 && reads <= shape.sync().reads, "{reads} of {garbage} pages");
     assert!(!log.iter().any(|of| matches!(of, NandOperation::Erase(_))) || CallCost::of(&log).erases == 1);
+}
+
+/// The dearest calls that a climb finds are no dearer than their bounds, and the bounds no more
+/// than 1.3 times as dear. docs/dhara-bounds.md has the figures of longer climbs.
+#[test]
+fn dear_calls_are_near_their_bounds() {
+    for (gc_ratio, failures) in [1, 4, 15, 16].into_iter().flat_map(|ratio| [(ratio, 0), (ratio, 1)]) {
+        let mut climb = Climb::new(64, gc_ratio, failures);
+        climb.climb(300, &mut seeded(1));
+        climb.bury(6);
+        [0, 56].into_iter().for_each(|bad| climb.begin(bad));
+        for ((name, bound), worst) in KINDS.iter().zip(climb.bounds).zip(climb.worst) {
+            let most = if (*name, gc_ratio) == ("sync", 1) { 200 } else { 130 };
+            let ratio = bound.time * 100 / worst.time;
+            assert!(ratio <= most, "{name} at {gc_ratio}, {failures} failures: {ratio} %: {bound:?}, {worst:?}");
+        }
+    }
 }
 
 /// In the long run a write has no more copies than the bound says, and hardly less if all data but

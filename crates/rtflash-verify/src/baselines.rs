@@ -95,7 +95,6 @@ pub fn verify_baseline(set: &TaskSet, allocation: &Allocation, scheme: BaselineS
     Verification { clusters: clusters.collect() }
 }
 
-/// A cluster as one flash memory.
 struct Memory<'a> {
     device: &'a Device,
     scheme: BaselineScheme,

@@ -45,8 +45,8 @@ pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
              the stated time, or for less than a transfer shorter",
         ),
     ];
-    PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.name()).help(help)))
-        .map(|name| Reliance::from_name(&name).expect("a name of the list"))
+    PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.assumption()).alias(of.name()).help(help)))
+        .map(|name| Reliance::from_assumption(&name).expect("a name of the list"))
 }
 
 /// The algorithms, each with what it does in a line.

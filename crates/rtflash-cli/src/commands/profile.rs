@@ -12,9 +12,6 @@ use crate::output;
 use crate::status::Status;
 
 /// Prints one device, or the list.
-///
-/// # Errors
-/// Where there is none of that name, or it cannot be written.
 pub fn run(name: Option<&str>, format: Format) -> Result<Status, CommandFailure> {
     let text = match name {
         Some(name) => one(find(name)?, format),
@@ -51,7 +48,6 @@ fn one(profile: &Profile, format: Format) -> Result<String, CommandFailure> {
     })
 }
 
-/// A device in JSON, a line for each field.
 pub fn in_lines(device: &str) -> String {
     let fields = device.trim_matches(['{', '}']).replace(",\"", ",\n  \"").replace("\":", "\": ");
     format!("{{\n  {fields}\n}}\n")

@@ -22,9 +22,6 @@ pub struct ReleaseFile {
 
 impl ReleaseFile {
     /// The file that is asked for, if one is.
-    ///
-    /// # Errors
-    /// Where it cannot be read, or there are two.
     pub fn open(phases: &PhasesArg, releases: Option<&str>) -> Result<Option<ReleaseFile>, CommandFailure> {
         let (name, text) = match (phases, releases) {
             (PhasesArg::File(_), Some(_)) => {
@@ -44,9 +41,6 @@ impl ReleaseFile {
     }
 
     /// Options with what it says of a task set, if there is one.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn apply<'o>(
         file: Option<&ReleaseFile>,
         set: &TaskSet,

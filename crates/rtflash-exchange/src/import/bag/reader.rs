@@ -47,7 +47,6 @@ struct Damage {
     unread: u64,
 }
 
-/// A file that is being read.
 #[derive(Default)]
 struct BagReader {
     /// Topics of the channels of this bag.
