@@ -72,9 +72,9 @@ pub use explain::{
 pub use export::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine};
 pub use grounds::{GroundText, ProofText};
 pub use guarantee::{Guarantee, beyond, needed};
-pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
+pub use host_bound::{BoundAnswer, BoundTerms, JobBound, StepLatency};
 pub use host_check::{DriveCheckAnswer, DriveLimit};
-pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};
+pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues, HostStep};
 pub use host_tune::{TuneAnswer, TuneSetting};
 pub use import::{CurveAnswer, ExtentAnswer, ImportAnswer, RecorderAnswer, RefusedAnswer, TopicAnswer};
 pub use migrate::{MigrateAnswer, MissingCluster, MovingStage, MovingTask, StageExecution};

@@ -131,10 +131,11 @@ impl Protocol<'_> {
     }
 }
 
-/// A job of a scenario as fio does it; `None` for a flush or discard. Write-back has a rate of
-/// whole I/Os.
+/// A job of a scenario as fio does it; `None` for a flush, a discard or a chain. Write-back has a
+/// rate of whole I/Os.
 fn own(job: &Job) -> Option<Vec<String>> {
     let direction = match job.op {
+        _ if job.is_chain() => return None,
         Op::Read => "read",
         Op::Write => "write",
         _ => return None,
