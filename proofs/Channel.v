@@ -1,6 +1,6 @@
 (* Section 13: Theorem 5 on a channel. Chips of cached stripes, each with a trace of its own, and any
    other chips share a bus, whose transfers are those of the steps. Waits are bounded by what the
-   others transfer, (60) to (65), each relying on the others until the first miss. *)
+   others transfer, (62) to (67), each relying on the others until the first miss. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Edf Closing
   Neighbours
@@ -8,11 +8,11 @@ From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs
 Import ListNotations.
 Open Scope Z_scope.
 
-(* (33), of a cached stripe's chip: r_C is its pages. *)
+(* (34), of a cached stripe's chip: r_C is its pages. *)
 Definition pages_live (rs : list request) (L : Z) : Z :=
   suml (fun r => cdiv (L + r_D r) (r_T r) * r_C r) rs.
 
-(* (63) to (65): m chips charged to all, N the counts of the others by rank. *)
+(* (65) to (67): m chips charged to all, N the counts of the others by rank. *)
 Definition fits_ranked (d : device) (rs : list request) (g : collection) (m : Z) (N : list Z) (L :
   Z)
   : Prop :=
@@ -73,7 +73,7 @@ Section Channel.
   Hypothesis stripes : forall c, cach c = true ->
     parameters_ok (Pc c) /\ cached d (Pc c) /\ registers_rules d (Pc c) (Xc c).
 
-  (* (59) is Lemma 1. *)
+  (* (61) is Lemma 1. *)
   Theorem bus_within : forall c, cach c = true -> obeys_registers d (Pc c) (Xc c).
   Proof.
     intros c Hc. constructor; [apply (stripes c Hc)|]. intros s Hs Hk.

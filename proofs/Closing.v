@@ -134,7 +134,7 @@ Definition stripe (d : device) (rs : list demanded) (e : stated) (others : bool)
        (if e_server e || others then Z.max (Z.max (c_r d) (c_w d)) (Z.max (t_e d) cb) else 0))
     1 Pages N Lam 0 0 0 0 cb (t_e d) (e_H e) (e_v e) (e_server e) (c_r d) (c_w d) (e_served e).
 
-(* (24) to (27); cr' is c_r' of (28). *)
+(* (25) to (28); cr' is c_r' of (29). *)
 Definition superblock_request (d : device) (s cr' : Z) (w : demanded) : request :=
   if w_writes w
   then Request (cdiv (w_pages w) s * c_w d) (w_T w) (w_D w) (w_J w) (c_w d) (w_pages w)
@@ -232,7 +232,7 @@ Theorem theorem_S : forall d rs e o N Pages Lam X,
 Proof. intros. apply closing; try assumption. apply stripe_ok; assumption. Qed.
 
 (* Theorem D: a superblock, without backfill. D1 is `obeys`; the times of steps rest on Lemma 1 (D2)
-   and, for c_r', on (28). *)
+   and, for c_r', on (29). *)
 Theorem theorem_D : forall d s cr' rs e o N Pages Lam X,
   device_ok d -> 1 <= s -> t_r d + t_d d <= cr' ->
   (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->

@@ -1,4 +1,4 @@
-(* What jobs cost: no request takes more than C, no pass more than C_g (22), (26), and one that is
+(* What jobs cost: no request takes more than C, no pass more than C_g (22), (27), and one that is
    not over has taken less. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve.

@@ -282,7 +282,7 @@ Section Join.
     unfold c_r, c_w. destruct (s_act s); try discriminate; lia.
   Qed.
 
-  (* (28): what a read of a superblock waits for: chips of others on its channel. *)
+  (* (29): what a read of a superblock waits for: chips of others on its channel. *)
   Definition others_on (h : nat) : Z :=
     countn (fun c => negb (in_places chips h c) && uses (ch h) c) (Z.to_nat (ch_chips (ch h))).
 
@@ -318,7 +318,7 @@ Section Join.
       destruct (disjoint_steps P X HX u s Hu Hs) as [|[H|H]]; [congruence|left; lia|right; lia].
   Qed.
 
-  (* GC reads (26): of k pages, one waits for chips of others on its channel, and for k - 1 that are
+  (* GC reads (27): of k pages, one waits for chips of others on its channel, and for k - 1 that are
      read beside it. *)
   Lemma gc_read_by_others : obeys_untimed P X -> forall s k, In s (x_steps X) ->
     s_act s = AGcRead k -> uses_bus super (s_act s) = true ->
@@ -454,7 +454,7 @@ Section Members.
       destruct Ha as [Ha|[k Ha]]; rewrite Ha in *; specialize (Hb eq_refl); lia.
   Qed.
 
-  (* (28): cr' covers, on each channel of the cluster, the chips of others. *)
+  (* (29): cr' covers, on each channel of the cluster, the chips of others. *)
   Theorem superblock_timed : forall s cr',
     let P := superblock d s cr' rs e others N Pages Lam in
     (forall h c, In (h, c) chips -> t_r d + t_d d * (1 + others_on chips channels h) <= cr') ->
@@ -518,7 +518,7 @@ Proof.
   intros h c [H|[]]. subst. assumption.
 Qed.
 
-(* Theorem D with its buses, and with (28). *)
+(* Theorem D with its buses, and with (29). *)
 Theorem theorem_D_on_buses : forall d chips channels s cr' rs e o N Pages Lam X,
   device_ok d -> 1 <= s -> t_r d + t_d d <= cr' ->
   (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->

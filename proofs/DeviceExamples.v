@@ -1,6 +1,6 @@
 (* Theorem 3 is not vacuous: devices at work, two made by a simulator with a page map. That each
    obeys every rule is computed, and so is that (T') accepts a chip that (T) rejects. In the second
-   one the neighbour is a superblock, so that (33) counts its reads, its passes and its rows. *)
+   one the neighbour is a superblock, so that (34) counts its reads, its passes and its rows. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
   Closing Neighbours Device Frontier Theorem3 LastLength DeviceCheck Examples.
@@ -283,7 +283,7 @@ Proof.
   - left. by_decision serving_device serving_member_1 serving_obeys.
   - left. by_decision serving_device serving_member_2 serving_obeys.
 Qed.
-(* In (26) it is the second term that counts, as the cluster has the channel for itself. *)
+(* In (27) it is the second term that counts, as the cluster has the channel for itself. *)
 Example beside_cost :
   g_C (p_g (proc beside_device beside_member)) = 2 * 2 + (3 - 2) * 1 + 2 * 3 + 1 /\
   2 * 2 + (3 - 2) * 1 < 2 * 3.

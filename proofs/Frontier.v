@@ -1,4 +1,4 @@
-(* (33) for a superblock: how many transfers one of its chips makes in (x, z). Reads of users and of
+(* (34) for a superblock: how many transfers one of its chips makes in (x, z). Reads of users and of
    passes are counted by jobs. Programs are counted by pages of the frontier, which go round the
    chips: of consecutive pages one chip has every s-th. *)
 From Coq Require Import ZArith List Lia Bool.
@@ -276,7 +276,7 @@ Section Passes.
         rewrite Hne, !Z.add_0_r. destruct (s_act s); simpl; auto.
   Qed.
 
-  (* (40), in GC jobs whose deadline is after x and that are released before z. *)
+  (* (41), in GC jobs whose deadline is after x and that are released before z. *)
   Definition passes_live (L : Z) : Z :=
     cdiv (suml (fun r => cdiv (L + g_D (p_g P) + r_J r) (r_T r) * r_w r) (p_rs P))
       (g_alpha (p_g P)).
@@ -645,7 +645,7 @@ Section Neighbour.
       pose proof (cdiv_mono _ _ (Z.of_nat (length chips)) ltac:(lia) Hle). lia.
     Qed.
 
-    (* (33) for a chip of a superblock. *)
+    (* (34) for a chip of a superblock. *)
     Theorem superblock_transfers :
       transfers_of (number_of H) (place_of H) (granted_of H) (over_of H) x z (Z.of_nat c)
       <= suml (fun r => cdiv (z - x + r_D r) (r_T r) *

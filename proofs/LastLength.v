@@ -1,4 +1,4 @@
-(* Section 6, Computation: the last length of (T'), (35) to (37), exactly; and that dbf' does not
+(* Section 6, Computation: the last length of (T'), (36) to (38), exactly; and that dbf' does not
    decrease. For each other chip either what the chip asks itself or what that one asks is put below
    a line, whichever is chosen; beyond L'_max (T') then holds, where U' < 1 - U_s. *)
 From Coq Require Import ZArith List Lia Bool.
@@ -130,7 +130,7 @@ Section Lines.
       (if writes (map (stripe_request d) rs)
        then passes_line (map (stripe_request d) rs) g else line_zero).
   Definition load_fits' : bool := 1000 * l_u load_line' <? share g * l_den load_line'.
-  (* (37) *)
+  (* (38) *)
   Definition last_length' : Z :=
     Z.max (maxl (fun x => x) (deadlines (map (stripe_request d) rs) g))
       (cdiv (1000 * (l_k load_line' + g_qs g * l_den load_line'))
@@ -150,7 +150,7 @@ Section Lines.
     destruct (w_writes w); nia.
   Qed.
 
-  (* (35), (36): dbf'(L) <= U' L + K' - q_s from the longest relative deadline on. *)
+  (* (36), (37): dbf'(L) <= U' L + K' - q_s from the longest relative deadline on. *)
   Theorem dbf'_below_line : forall L,
     (forall z, In z (deadlines (map (stripe_request d) rs) g) -> z <= L) ->
     below_line (dbf' d rs g chips place N L) L load_line'.

@@ -1,6 +1,6 @@
 (* Section 6: the two counts that Theorem 3 rests on. What chip i's transfers wait for chip j within
    a window is at most t_d times the smaller of their number and of j's transfers there; and j's
-   transfers there are N_j(L) at most (33), j being a chip of a stripe. *)
+   transfers there are N_j(L) at most (34), j being a chip of a stripe. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Closing Examples.
 Import ListNotations.
@@ -209,7 +209,7 @@ Section Waits.
   Qed.
 End Waits.
 
-(* (33), j being a chip of a stripe, whose steps of requests make a transfer each: those that are
+(* (34), j being a chip of a stripe, whose steps of requests make a transfer each: those that are
    under way at some time in (x, z). With deadlines ⌈(L + D)/T⌉ stands for ⌈L/T⌉ + 1. *)
 Section Live.
   Variable P : processor.
@@ -346,7 +346,7 @@ Section Live.
         destruct (live x z s); lia.
   Qed.
 
-  (* With D = T it is the ⌈L/T⌉ + 1 of (33). *)
+  (* With D = T it is the ⌈L/T⌉ + 1 of (34). *)
   Lemma carry_in : forall L T, 0 < T -> cdiv (L + T) T = cdiv L T + 1.
   Proof.
     intros L T HT. unfold cdiv. replace (L + T + T - 1) with (L + T - 1 + 1 * T) by lia.

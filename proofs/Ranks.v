@@ -1,19 +1,19 @@
 (* Section 13: W4. What the waits charged to a chip come to where the transfers of other chips are
-   counted: (64), by ranks and convexity; and who is served in a wait. *)
+   counted: (66), by ranks and convexity; and who is served in a wait. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Closing Examples
   Neighbours.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* (62) *)
+(* (64) *)
 Definition hold_over (t_d t_r m : Z) : Z := Z.max 0 ((m + 1) * t_d - t_r).
 
 (* What the chip of rank l + 1 adds to a page of (i). *)
 Definition increment (t_d t_r m : Z) (l : nat) : Z :=
   hold_over t_d t_r (m + Z.of_nat l + 1) - hold_over t_d t_r (m + Z.of_nat l).
 
-(* (64): m other chips are charged to all; N l is the count of the chip of rank l + 1, of q. *)
+(* (66): m other chips are charged to all; N l is the count of the chip of rank l + 1, of q. *)
 Definition W4 (t_d t_r m K nr : Z) (N : nat -> Z) (q : nat) : Z :=
   (m + 1) * t_d * K +
   sumn (fun l => t_d * Z.min (N l) K
@@ -77,7 +77,7 @@ Section Convex.
     - rewrite suml_cons, IH, <- sumn_add. apply sumn_ext. intros. rewrite suml_cons. reflexivity.
   Qed.
 
-  (* (64), for any waits of which chip l is in N l at most. *)
+  (* (66), for any waits of which chip l is in N l at most. *)
   Theorem convex_waits : forall ch K nr,
     suml (fun w => ind (full w)) ch <= K ->
     suml (fun w => ind (negb (full w))) ch <= nr ->

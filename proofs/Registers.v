@@ -9,7 +9,7 @@ From Rtflash Require Import Sums Demand Victims Sporadic Trace Closing.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* (59): from a request for the bus to the end of its transfer, at most. *)
+(* (61): from a request for the bus to the end of its transfer, at most. *)
 Definition bus (d : device) : Z := m_c d * t_d d.
 
 (* A step: it begins (a page is sensed or committed, a copy or an erase begins, a job is found void,
@@ -190,20 +190,20 @@ Definition jobs_J (rs : list request) (g : collection) (L : Z) : Z :=
 
 Definition reads_any (rs : list request) : bool := existsb reading rs.
 
-(* (60) *)
+(* (62) *)
 Definition waits_K (rs : list request) (g : collection) (L : Z) : Z :=
   let J := jobs_J rs g L in
   if writes rs then
     Z.min J (pages_written rs L) + (if reads_any rs then Z.min J (pages_read rs L + 1) else 0)
   else 0.
 
-(* (61) *)
+(* (63) *)
 Definition begun_before (d : device) (rs : list request) : Z :=
   let b := bus d in
   Z.max (if reads_any rs then Z.max (t_r d) b + (if writes rs then 0 else b) else 0)
     (if writes rs then Z.max (Z.max (t_e d) (t_r d + t_w d)) (Z.max (t_w d) b + t_w d) else 0).
 
-(* (63), c_r where nothing is known of the neighbours. *)
+(* (65), c_r where nothing is known of the neighbours. *)
 Definition cost_r (d : device) : Z := Z.max (t_r d) (bus d).
 Definition cost_w (d : device) : Z := Z.max (t_w d) (bus d).
 

@@ -1,12 +1,12 @@
 (* Section 5: Lemma 6. Jobs of the server that arrived in [x, z] and are due by z execute for
-   U_s (z - x) at most: by V1 to V3 each costs no more than (30) says, passes included, and the rest is the
+   U_s (z - x) at most: by V1 to V3 each costs no more than (31) says, passes included, and the rest is the
    argument for a Total Bandwidth Server. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Costs.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* The Total Bandwidth Server by itself: (31), for any costs. *)
+(* The Total Bandwidth Server by itself: (32), for any costs. *)
 Section Tbs.
   Variable a c : nat -> Z.         (* arrivals and costs *)
   Variable d : nat -> Z.           (* deadlines *)
@@ -14,7 +14,7 @@ Section Tbs.
   Hypothesis us_positive : 0 < us.
   Hypothesis costs : forall j, 0 <= c j.
   Variable number : nat.
-  (* (31), or later. *)
+  (* (32), or later. *)
   Hypothesis deadlines : forall j, (j < number)%nat ->
     Z.max (a j) (match j with O => 0 | S i => d i end) + cdiv (1000 * c j) us <= d j.
 
@@ -330,7 +330,7 @@ Section Server.
           -- specialize (Hpc3 Hx). split; [lia|]. split; [lia|intros; assumption].
   Qed.
 
-  (* (30) bounds what a job of the server executes, its passes included. *)
+  (* (31) bounds what a job of the server executes, its passes included. *)
   Theorem served_cost_bound : forall z m j, (m < n)%nat -> j_class (jb m) = Srv j ->
     picks_up_to P X (z - 1) -> executed X z m <= served_cost P j.
   Proof.

@@ -402,7 +402,7 @@ Section Chip.
     Variable mixed : bool.
     Hypothesis mixed_known : forall m, (m < n)%nat -> kindj m <> KRead -> mixed = true.
 
-    (* (61), but for what a chip that reads alone has there for the end. *)
+    (* (63), but for what a chip that reads alone has there for the end. *)
     Variable B0 : Z.
     Hypothesis B0_positive : 1 <= B0.
     Hypothesis B0_read : forall s, In s l0 -> kinds s = KRead -> Z.max (t_r d) b <= B0.

@@ -15,15 +15,15 @@ Definition base (d : device) (w : demanded) : Z :=
 (* n(L) of (19). *)
 Definition jobs_of (d : device) (w : demanded) (L : Z) : Z := due_jobs (stripe_request d w) L.
 
-(* (32) *)
+(* (33) *)
 Definition n_i (d : device) (rs : list demanded) (L : Z) : Z :=
   suml (fun w => jobs_of d w L * w_pages w) rs.
 
-(* (33) for a chip of a stripe; with deadlines ⌈(L + D)/T⌉ stands for ⌈L/T⌉ + 1. *)
+(* (34) for a chip of a stripe; with deadlines ⌈(L + D)/T⌉ stands for ⌈L/T⌉ + 1. *)
 Definition N_stripe (rs : list demanded) (L : Z) : Z :=
   suml (fun w => cdiv (L + w_D w) (w_T w) * w_pages w) rs.
 
-(* (33) for a chip of a superblock of s chips: what its requests read and write, and P_j of (40). *)
+(* (34) for a chip of a superblock of s chips: what its requests read and write, and P_j of (41). *)
 Definition pages_read (w : demanded) : Z := if w_writes w then 0 else w_pages w.
 Definition pages_written (w : demanded) : Z := if w_writes w then w_pages w else 0.
 Definition P_j (rs : list demanded) (e : stated) (L : Z) : Z :=
@@ -43,7 +43,7 @@ Definition waited_for (d : device) (rs : list demanded) (chips : Z) (place : nat
     | Some N_j => Z.min (n_i d rs L) N_j
     end) (Z.to_nat chips).
 
-(* (34) *)
+(* (35) *)
 Definition dbf' (d : device) (rs : list demanded) (g : collection) (chips : Z) (place : nat)
   (N : nat -> Z -> option Z) (L : Z) : Z :=
   suml (fun w => jobs_of d w L * (w_pages w * base d w)) rs
@@ -699,7 +699,7 @@ Section Chip.
   End Late.
 End Chip.
 
-(* (33): what the chip of a stripe without server and background jobs transfers in (x, z), while it
+(* (34): what the chip of a stripe without server and background jobs transfers in (x, z), while it
    is in time. *)
 Theorem stripe_neighbour : forall d h c channels rs e N Pages Lam X x z,
   let P := stripe d rs e false N Pages Lam in
@@ -788,7 +788,7 @@ Proof.
 Qed.
 
 (* A processor of a device: a chip of a stripe, or a superblock. Its chips; m_c, the chips of the
-   fullest of its channels, those without tasks not counted; c_r' (28), where it is a superblock;
+   fullest of its channels, those without tasks not counted; c_r' (29), where it is a superblock;
    requests, collection and server as stated; whether it has background jobs; N, P, Lambda; its
    trace. Siblings are members like others: their N_j is not below n_i. *)
 Record member := Member {
@@ -833,7 +833,7 @@ Section System.
     countn (fun c => negb (in_places (mb_chips m) h c) && owned h c)
       (Z.to_nat (ch_chips (chan h))).
 
-  (* (33), of the chip at place c of channel h. *)
+  (* (34), of the chip at place c of channel h. *)
   Definition N_j (h c : nat) (L : Z) : option Z :=
     match owner h c with
     | None => Some 0
@@ -938,7 +938,7 @@ Section System.
     - apply (stripe_timed (dev m) (mb_chips m) (y_channels Y)); auto. apply (S3_all rules).
   Qed.
 
-  (* What the neighbours transfer in (x, z) while they are in time: (33). *)
+  (* What the neighbours transfer in (x, z) while they are in time: (34). *)
   Lemma neighbours_bound : forall h c x z N, x < z ->
     (forall m, In m (y_members Y) ->
        in_time_up_to (mb_X m) (z - 1) /\ picks_up_to (proc m) (mb_X m) (z - 1)) ->

@@ -38,7 +38,7 @@ Definition server_reserve (P : processor) : Z :=
 Definition F_of (P : processor) : Z :=
   not_eligible (p_PP P) (p_H P) (pending_pages P) (p_server P).
 
-(* What n reads of a pass take, of so many pages in all: (26). *)
+(* What n reads of a pass take, of so many pages in all: (27). *)
 Definition reads_cost (P : processor) (n pages : Z) : Z :=
   Z.min (n * p_gr P) (n * p_gr1 P + (pages - n) * p_gt P).
 Arguments reads_cost : simpl never.
@@ -54,10 +54,10 @@ Record parameters_ok (P : processor) : Prop := {
   ok_C2 : within_deadline P + g_alpha (p_g P) + p_v P - 1 + server_reserve P <= p_H P;
   ok_C3 : F_of P < p_N P;
   ok_C4 : p_Lam P / (p_N P - F_of P) <= p_v P;
-  (* (22), (26) *)
+  (* (22), (27) *)
   ok_pass : reads_cost P (Z.min (p_v P) (p_P P)) (p_v P) + cdiv (p_v P) (p_s P) * p_gw P + p_e P
             <= g_C (p_g P);
-  (* (23), (27) *)
+  (* (23), (28) *)
   ok_pass_step : p_e P <= g_q (p_g P) /\ (1 <= p_v P -> p_gw P <= g_q (p_g P)) /\
                  (1 <= p_v P -> 1 <= p_P P -> p_gr P <= g_q (p_g P));
   ok_server : p_server P = true ->
@@ -181,7 +181,7 @@ Section Trace.
   Definition programmed (l : list step) (m : nat) : Z :=
     suml (fun s => if Nat.eqb (s_job s) m then drawn s else 0) l.
 
-  (* The server's jobs: its pages before job j, and (29) to (31). *)
+  (* The server's jobs: its pages before job j, and (30) to (32). *)
   Definition sj (j : nat) : served := nth j (p_served P) (Served 0 0 0 0).
   Definition pages_before (j : nat) : Z := sumn (fun i => sv_w (sj i)) j.
   Definition passes_of (j : nat) : Z :=
@@ -190,8 +190,8 @@ Section Trace.
     sv_r (sj j) * p_sr P + cdiv (sv_w (sj j)) (p_s P) * p_sw P + passes_of j * g_C (p_g P).
   Definition served_due (j : nat) : Z := sv_d (sj j).
   Definition deadline_before (j : nat) : Z := match j with O => 0 | S i => served_due i end.
-  (* A deadline may be later than (31) has it, as where the chips of a stripe take the latest. *)
-  Definition eq_31 (j : nat) : Prop :=
+  (* A deadline may be later than (32) has it, as where the chips of a stripe take the latest. *)
+  Definition eq_32 (j : nat) : Prop :=
     Z.max (sv_a (sj j)) (deadline_before j) + cdiv (1000 * served_cost j) (g_us (p_g P))
     <= served_due j.
   Definition server_ahead (z : state) : Z := z_n z - g_alpha (p_g P) * z_S z.
@@ -308,7 +308,7 @@ Section Trace.
     server_jobs : forall m j, (m < n)%nat -> j_class (jb m) = Srv j ->
       p_server P = true /\ (j < length (p_served P))%nat /\
       j_rel (jb m) = sv_a (sj j) /\ j_due (jb m) = served_due j;
-    server_deadlines : forall j, (j < length (p_served P))%nat -> eq_31 j;
+    server_deadlines : forall j, (j < length (p_served P))%nat -> eq_32 j;
     server_once : forall m r j, (m < n)%nat -> (r < n)%nat ->
       j_class (jb m) = Srv j -> j_class (jb r) = Srv j -> m = r;
     background : forall m, (m < n)%nat -> j_class (jb m) = Bg -> x_end X < j_due (jb m);

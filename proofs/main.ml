@@ -1,6 +1,6 @@
 (* Reads cases, one JSON object a line, and writes each with what the extracted program says of it.
    A case has, in this order: whether rows are striped over the cluster (superblock), t_r, t_w, t_e,
-   t_d and m_c, o of (28), N, P, the ratio in tenths, s, requests (writes, sequential, pages, T, D,
+   t_d and m_c, o of (29), N, P, the ratio in tenths, s, requests (writes, sequential, pages, T, D,
    J), D_g, and the server's share in thousandths. What stands behind is replaced:
    - numbers: H, F, v, alpha, C_g, q_g, q_s, or none where the blocks do not suffice
    - verdict: accepted, rejected, overloaded, or no room

@@ -1,6 +1,8 @@
 //! What a test can keep of the house: who knows whom, prose, words, dead files, citations of the
 //! theory.
 
+#[path = "tidy/cited.rs"]
+mod cited;
 #[path = "tidy/files.rs"]
 mod files;
 #[path = "tidy/formulas.rs"]

@@ -3,7 +3,7 @@
 
     tools/book.py [OUT]     OUT is target/book unless it is given; mdbook is on the PATH
 
-mdBook reads one folder, and pages of docs/ link to pages outside of it. So this script copies both
+If web/dist is there, the site contains that page for a browser. mdBook reads one folder, and pages of docs/ link to pages outside of it. So this script copies both
 to a folder of their own, in the same places. It exits with 1 if a link of the site leads nowhere.
 """
 
@@ -30,7 +30,7 @@ class Page(html.parser.HTMLParser):
         for name, value in attributes:
             if value and name == "id":
                 self.anchors.add(value)
-            elif value and name in ("href", "src") and tag in ("a", "img"):
+            elif value and name in ("href", "src") and tag in ("a", "img", "iframe"):
                 self.targets.append(value)
 
 
@@ -53,6 +53,20 @@ def source(folder):
     text = open(readme, encoding="utf-8").read()
     open(readme, "w", encoding="utf-8").write(text.replace("](docs/SUMMARY.md)", "](#rtflash)"))
     shutil.move(os.path.join(folder, "src/docs/book.toml"), os.path.join(folder, "book.toml"))
+
+
+def with_page(folder):
+    """Adds the page for a browser, as node web/build.mjs made it, and shows it where it is named."""
+    page = os.path.join(ROOT, "web/dist")
+    if not os.path.exists(os.path.join(page, "index.html")):
+        return
+    shutil.copytree(page, os.path.join(folder, "src/docs/page"))
+    place = os.path.join(folder, "src/docs/browser.md")
+    text = open(place, encoding="utf-8").read()
+    assert "<!-- the page -->" in text, "docs/browser.md has no place for the page"
+    shown = ('<p><a href="page/index.html">Open the page by itself</a></p>\n<iframe src="page/index.html" title="rtflash" '
+             'style="width: 100%; height: 90vh; border: 1px solid"></iframe>')
+    open(place, "w", encoding="utf-8").write(text.replace("<!-- the page -->", shown))
 
 
 def lost(out):
@@ -83,6 +97,7 @@ def main():
     out = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "target/book"))
     with tempfile.TemporaryDirectory() as folder:
         source(folder)
+        with_page(folder)
         subprocess.run(["mdbook", "build", folder, "--dest-dir", out], check=True)
     found, links = lost(out)
     print("\n".join(found + [f"{links} links, {len(found)} of them lead nowhere"]))

@@ -56,12 +56,12 @@ fn rows(block: &Block, each: u64) -> Fallible<String> {
 }
 
 fn blocks() -> Vec<Block> {
-    const NOTHING: &str = "(T), `--rely-on nothing`";
-    const NEIGHBOURS: &str = "(T'), `--rely-on neighbours`";
+    const NOTHING: &str = "(T), `--assume nothing`";
+    const NEIGHBOURS: &str = "(T'), `--assume neighbour-load`";
     let stripes = |names: [&'static str; 3]| names.into_iter().zip(STRIPE.iter().map(|test| test as &dyn Analysis));
     let superblocks = || [NOTHING, NEIGHBOURS].into_iter().zip(SUPERBLOCK.iter().map(|test| test as &dyn Analysis));
-    let single = [NOTHING, NEIGHBOURS, "(T''), `--rely-on queue`"];
-    let registers = ["(T2), `--rely-on nothing`", "(T2), `--rely-on neighbours`", ""];
+    let single = [NOTHING, NEIGHBOURS, "(T''), `--assume fifo-bus`"];
+    let registers = ["(T2), `--assume nothing`", "(T2), `--assume neighbour-load`", ""];
     let second = |spec: &mut DeviceSpec| spec.page_registers = Some(2);
     let block = |named, change, accesses, tests| Block { named, change, accesses, tests };
     vec![
@@ -106,7 +106,7 @@ fn small_sets(hundredths: u64, accesses: Accesses) -> Fallible<SetSpec> {
 pub fn small(each: u64) -> Fallible<String> {
     let each = (each / 2).max(1);
     let mut text = format!(
-        "By `exact` under `stripe` with `--rely-on queue`, {each} sets at each utilization:\n\n| access | {HEAD}|---|---|---|---|\n"
+        "By `exact` under `stripe` with `--assume fifo-bus`, {each} sets at each utilization:\n\n| access | {HEAD}|---|---|---|---|\n"
     );
     for accesses in [Accesses::Random, Accesses::Sequential, Accesses::Stream] {
         let mut cells = Vec::new();

@@ -91,7 +91,7 @@ fn analyses(each: u64) -> Fallible<String> {
         columns.push(column);
     }
     let mut text = format!(
-        "Measured with `--rely-on queue`. Reach at λ = 0.5, {each} sets at each utilization (8 tasks, 16 chips,\n\
+        "Measured with `--assume fifo-bus`. Reach at λ = 0.5, {each} sets at each utilization (8 tasks, 16 chips,\n\
          `dgist-2021`, UUniFast; the same sets in every row):\n\n"
     );
     writeln!(text, "| analysis | algorithm | sequential | random |\n|---|---|---|---|")?;

@@ -1,4 +1,4 @@
-(* C_g (26) with a page less read beside others: v - n - 1 for v - n. *)
+(* C_g (27) with a page less read beside others: v - n - 1 for v - n. *)
 (* weaken Trace.v s|(Z.min (p_v P) (p_P P)) (p_v P) +|(Z.min (p_v P) (p_P P)) (p_v P - 1) +| *)
 (* fails Costs.v pass_within_cost *)
 From Coq Require Import ZArith List Lia Bool.

@@ -1,4 +1,4 @@
-(* (33) with ⌈L/T⌉ alone: a job that starts late, and its successor, are two in a short window. *)
+(* (34) with ⌈L/T⌉ alone: a job that starts late, and its successor, are two in a short window. *)
 (* weaken Theorem3.v s|suml (fun w => cdiv (L + w_D w) (w_T w) \* w_pages w) rs\.|suml (fun w => cdiv L (w_T w) * w_pages w) rs.| *)
 (* fails Theorem3.v stripe_neighbour *)
 (* beside the theory as it is: the weakened test is written out here *)

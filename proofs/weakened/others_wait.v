@@ -1,4 +1,4 @@
-(* (28) without the read's own transfer's place: t_d o for t_d (1 + o). *)
+(* (29) without the read's own transfer's place: t_d o for t_d (1 + o). *)
 (* weaken Device.v s|s_en s - s_st s <= t_r d + t_d d \* (1 + others_on h)\.|s_en s - s_st s <= t_r d + t_d d * others_on h.| *)
 (* fails Device.v read_by_others *)
 (* beside the theory as it is *)

@@ -1,4 +1,4 @@
-(* One of the chip's own operations does not wait: n_i - 1 in the minimum of (34). *)
+(* One of the chip's own operations does not wait: n_i - 1 in the minimum of (35). *)
 (* weaken Theorem3.v s/| Some N_j => Z.min (n_i d rs L) N_j/| Some N_j => Z.min (n_i d rs L - 1) N_j/ *)
 (* fails Theorem3.v waits_bounded *)
 (* beside the theory as it is: the weakened test is written out here *)

@@ -1,4 +1,4 @@
-(* ⌈L/T⌉ for ⌈(L + D)/T⌉ in (33): a transfer of a request that was carried in is not counted. *)
+(* ⌈L/T⌉ for ⌈(L + D)/T⌉ in (34): a transfer of a request that was carried in is not counted. *)
 (* weaken Channel.v s|cdiv (L + r_D r) (r_T r) \* r_C r|cdiv L (r_T r) * r_C r| *)
 (* fails Channel.v transfers_live_registers *)
 (* beside the theory as it is *)

@@ -165,6 +165,7 @@ def alloc(  # type: ignore[overload-overlap]
     *,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
     spread: bool = ...,
@@ -179,6 +180,7 @@ def alloc(
     *,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
     spread: bool = ...,
@@ -192,6 +194,7 @@ def alloc(
     *,
     algorithm: str | None = None,
     analysis: str | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     guarantee: bool | None = None,
     spread: bool = False,
@@ -205,6 +208,7 @@ def alloc(
     options = {
         "algorithm": algorithm,
         "analysis": analysis,
+        "assume": assume,
         "rely_on": rely_on,
         "guarantee": guarantee or None,
         "no_guarantee": guarantee is False,
@@ -225,6 +229,7 @@ def check(
     dispatch: str | None = ...,
     duration: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
 ) -> answers.ExecAnswer: ...
@@ -237,6 +242,7 @@ def check(  # type: ignore[overload-overlap]
     *,
     trace: None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
 ) -> answers.CheckAnswer: ...
@@ -248,6 +254,7 @@ def check(
     allocation: Iterable[Given],
     *,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
 ) -> Answers[answers.CheckAnswer]: ...
@@ -262,6 +269,7 @@ def check(
     dispatch: str | None = None,
     duration: str | None = None,
     analysis: str | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     set: Changes | None = None,
 ) -> answers.CheckAnswer | answers.ExecAnswer | Answers[answers.CheckAnswer]:
@@ -275,6 +283,7 @@ def check(
         "dispatch": dispatch,
         "duration": duration,
         "analysis": analysis,
+        "assume": assume,
         "rely_on": rely_on,
         "set": set,
     }
@@ -293,6 +302,7 @@ def explain(  # type: ignore[overload-overlap]
     allocation: Given | None = ...,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
 ) -> answers.ExplainAnswer: ...
@@ -305,6 +315,7 @@ def explain(
     allocation: Iterable[Given] | None = ...,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
 ) -> Answers[answers.ExplainAnswer]: ...
@@ -316,11 +327,12 @@ def explain(
     allocation: Given | Iterable[Given] | None = None,
     algorithm: str | None = None,
     analysis: str | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     set: Changes | None = None,
 ) -> answers.ExplainAnswer | Answers[answers.ExplainAnswer]:
     """Every term of every equation, with its number."""
-    options = {"algorithm": algorithm, "analysis": analysis, "rely_on": rely_on, "set": set}
+    options = {"algorithm": algorithm, "analysis": analysis, "assume": assume, "rely_on": rely_on, "set": set}
     return _ask(answers.ExplainAnswer, ["explain"], source, options, allocation)
 
 
@@ -330,6 +342,7 @@ def size(  # type: ignore[overload-overlap]
     *,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
     set: Changes | None = ...,
@@ -342,6 +355,7 @@ def size(
     *,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
     set: Changes | None = ...,
@@ -353,6 +367,7 @@ def size(
     *,
     algorithm: str | None = None,
     analysis: str | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     spread: bool = False,
     set: Changes | None = None,
@@ -361,6 +376,7 @@ def size(
     options = {
         "algorithm": algorithm,
         "analysis": analysis,
+        "assume": assume,
         "rely_on": rely_on,
         "spread": spread,
         "set": set,
@@ -376,6 +392,7 @@ def exec(  # type: ignore[overload-overlap]  # noqa: A001
     executor: None = ...,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
     duration: str | None = ...,
@@ -395,6 +412,7 @@ def exec(  # type: ignore[overload-overlap]  # noqa: A001
     ties: str | None = ...,
     no_backfill: bool = ...,
     faults: int | None = ...,
+    threads: int | None = ...,
     jobs: int | None = ...,
     memory: str | None = ...,
     seed: int | None = ...,
@@ -415,6 +433,7 @@ def exec(  # noqa: A001
     executor: Executor | None = ...,
     algorithm: str | None = ...,
     analysis: str | None = ...,
+    assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
     duration: str | None = ...,
@@ -434,6 +453,7 @@ def exec(  # noqa: A001
     ties: str | None = ...,
     no_backfill: bool = ...,
     faults: int | None = ...,
+    threads: int | None = ...,
     jobs: int | None = ...,
     memory: str | None = ...,
     seed: int | None = ...,
@@ -452,6 +472,7 @@ def exec(  # noqa: A001
     allocation: Given | Iterable[Given] | None = None,
     algorithm: str | None = None,
     analysis: str | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     spread: bool = False,
     duration: str | None = None,
@@ -471,6 +492,7 @@ def exec(  # noqa: A001
     ties: str | None = None,
     no_backfill: bool = False,
     faults: int | None = None,
+    threads: int | None = None,
     jobs: int | None = None,
     memory: str | None = None,
     seed: int | None = None,
@@ -484,8 +506,8 @@ def exec(  # noqa: A001
 ) -> answers.ExecAnswer | Answers[answers.ExecAnswer]:
     """Runs the allocation on a simulated flash device, and checks every assumption.
 
-    One task set has an `ExecAnswer`; an iterable of them has a sequence of answers, run by `jobs`
-    threads, or by the workers of an `executor`. `gantt` draws a stretch of the run: the answer's
+    One task set has an `ExecAnswer`; an iterable of them has a sequence of answers, run by that
+    number of `threads`, or by the workers of an `executor`. `gantt` draws a stretch of the run: the answer's
     `drawing`, and its picture in a notebook.
     """
     options = {name: value for name, value in locals().items() if name not in _OF_EXEC}
@@ -657,6 +679,7 @@ def soak(
     seed: int | None = ...,
     runs: int | None = ...,
     world: str | None = ...,
+    threads: int | None = ...,
     jobs: int | None = ...,
     executor: None = ...,
 ) -> answers.SoakAnswer: ...
@@ -668,6 +691,7 @@ def soak(
     seed: Sequence[int],
     runs: int | None = ...,
     world: str | None = ...,
+    threads: int | None = ...,
     jobs: int | None = ...,
     executor: Executor | None = ...,
 ) -> list[answers.SoakAnswer]: ...
@@ -678,6 +702,7 @@ def soak(
     seed: int | Sequence[int] | None = None,
     runs: int | None = None,
     world: str | None = None,
+    threads: int | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
 ) -> answers.SoakAnswer | list[answers.SoakAnswer]:
@@ -689,7 +714,8 @@ def soak(
     options = {
         "runs": runs,
         "world": world,
-        "jobs": jobs if jobs is not None or executor is None else 1,
+        "threads": threads,
+        "jobs": 1 if executor is not None and threads is None and jobs is None else jobs,
     }
     if seed is None or isinstance(seed, int):
         if executor is not None:

@@ -113,6 +113,7 @@ OPTIONS = frozenset(
         "period_distribution",
         "pages",
         "seed",
+        "assume",
         "rely_on",
         "sweep",
         "warmup",
@@ -124,6 +125,7 @@ OPTIONS = frozenset(
         "victims",
         "aging",
         "pattern",
+        "threads",
         "jobs",
     ]
 )
@@ -325,6 +327,7 @@ def experiment(
     algorithms: Sequence[str | Allocator] | str = (),
     analyses: Sequence[str | ClusterTest] | str = (),
     task_sets: Iterable[Any] | None = None,
+    assume: str | None = None,
     rely_on: str | None = None,
     sweep: str | None = None,
     warmup: str | None = None,
@@ -336,6 +339,7 @@ def experiment(
     victims: str | None = None,
     aging: str | None = None,
     pattern: str | None = None,
+    threads: int | None = None,
     jobs: int | None = None,
 ) -> Experiment:
     """Compares algorithms and analyses on random task sets: `schedulability`, `write-heavy` or
@@ -344,12 +348,12 @@ def experiment(
     `algorithms` and `analyses` take names, and objects of `Allocator` and `ClusterTest`.
     `task_sets` are compared on instead of random ones: anything that a `TaskSet` is made of. Each
     is counted at the multiple of `step` that is nearest to its utilization. The
-    results do not depend on threads (`jobs`), on the `executor` whose workers do it, on how many
+    results do not depend on `threads`, on the `executor` whose workers do it, on how many
     `parts` it is cut into for them, nor on workers that are lost on the way.
     """
     options = {name: value for name, value in locals().items() if name in OPTIONS}
-    if executor is not None and jobs is None:
-        options["jobs"] = 1
+    if executor is not None and threads is None and jobs is None:
+        options["threads"] = 1
     plan = ExperimentPlan(
         kind,
         algorithms=algorithms,

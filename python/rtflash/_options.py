@@ -9,7 +9,7 @@ from typing import Any
 
 
 def words(command: list[str], options: Mapping[str, Any]) -> list[str]:
-    """The words of a command: an option `rely_on="queue"` is `--rely-on=queue`.
+    """The words of a command: an option `assume="fifo-bus"` is `--assume=fifo-bus`.
 
     `None` and `False` leave an option out, `True` is a flag, a list has commas between its items,
     but for `set` and `trim`, which are given several times.

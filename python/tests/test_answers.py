@@ -84,7 +84,7 @@ def test_keywords_are_the_flags_of_the_command(rtflash_command: Run) -> None:
         text = rtflash_command(command, "--help").stdout
         named = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.MULTILINE)) - own
         if command == "gen":
-            named -= {"--jobs"}
+            named -= {"--threads"}
         words = {"--" + name.replace("_", "-") for name in inspect.signature(function).parameters}
         assert named - words - {"--no-guarantee"} == set(), command
 

@@ -9,7 +9,21 @@ const SETS: [&str; 4] =
     ["tasksets/case-study.json", "tasksets/motivation.json", "tasksets/drone.json", "tasksets/overload.json"];
 const ALGORITHMS: [&str; 8] =
     ["clustering-bfd", "best-fit", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
-const ANALYSES: [&str; 8] = ["thesis", "thesis-evaluated", "chang", "gftl", "rftl", "lazy-rtgc", "stock", "dhara"];
+const ANALYSES: [&str; 13] = [
+    "thesis",
+    "thesis-evaluated",
+    "chang",
+    "gftl",
+    "rftl",
+    "lazy-rtgc",
+    "stock",
+    "dhara",
+    "dhara-15",
+    "dhara-priority",
+    "dhara-15-priority",
+    "dhara-1",
+    "dhara-45-priority",
+];
 
 #[test]
 fn the_judge_agrees_with_every_allocation() {
@@ -348,4 +362,34 @@ fn a_late_answer_is_a_reason() {
     let reason = "Test of stock         not schedulable: cluster 0 fails: a write takes up to";
     assert!(check.stdout.contains(reason), "{}", check.stdout);
     assert!(check.stdout.contains("and the shortest period of writes is 40ms\n"), "{}", check.stdout);
+}
+
+/// Options and commands that have other names than at first accept the first ones.
+#[test]
+fn old_spellings_are_accepted() {
+    const SET: &str = "tasksets/case-study.json";
+    let pairs: [[&[&str]; 2]; 5] = [
+        [
+            &["alloc", SET, "--analysis", "sound", "--assume", "fifo-bus"],
+            &["alloc", SET, "--analysis", "sound", "--rely-on", "queue"],
+        ],
+        [
+            &["alloc", SET, "--analysis", "sound", "--assume", "neighbour-load"],
+            &["alloc", SET, "--analysis", "sound", "--rely-on", "neighbours"],
+        ],
+        [
+            &["gen", "--util", "0.5", "--sets", "2", "--threads", "1"],
+            &["gen", "--util", "0.5", "--sets", "2", "--jobs", "1"],
+        ],
+        [
+            &["exec", SET, "--duration", "10ms", "--preconditioning", "fresh", "--shaper"],
+            &["exec", SET, "--duration", "10ms", "--aging", "fresh", "--police"],
+        ],
+        [&["falsify", "--runs", "1", "--threads", "1"], &["soak", "--runs", "1", "--jobs", "1"]],
+    ];
+    for [new, old] in pairs {
+        let (new, old) = (rtflash(new), rtflash(old));
+        assert!(new.status < 2, "{new:?}");
+        assert_eq!((new.status, new.stdout), (old.status, old.stdout));
+    }
 }

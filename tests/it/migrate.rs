@@ -152,7 +152,7 @@ fn servers_in_the_way_are_left_out() {
     }
     clusters[0]["chips"] = json!(moved);
     let new = file("migrate-jobs-new.json", new.to_string()).display().to_string();
-    let call = ["migrate", &old, &new, &set, "--rely-on", "nothing"];
+    let call = ["migrate", &old, &new, &set, "--assume", "nothing"];
     let run = rtflash(&[&call[..], &["--run", "--format", "json"]].concat());
     let answer = run.json();
     assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
@@ -166,7 +166,7 @@ fn servers_in_the_way_are_left_out() {
     // Where all chips are asked for, no server stays.
     let split = rtflash(&[&["alloc", &set, "--algorithm", "equal-split"], &sound[..]].concat());
     let split = file("migrate-jobs-split.json", split.stdout).display().to_string();
-    let call = ["migrate", &old, &split, &set, "--rely-on", "nothing"];
+    let call = ["migrate", &old, &split, &set, "--assume", "nothing"];
     let run = rtflash(&[&call[..], &["--format", "json"]].concat());
     let answer = run.json();
     assert_eq!((run.status, &answer["unserved"]["stream"]), (3, &"web".into()), "{} {}", run.stdout, run.stderr);

@@ -105,6 +105,7 @@ macro_rules! followed {
 }
 
 followed! {
+    browser: "browser.md",
     first_verdict: "first-verdict.md",
     to_firmware: "to-firmware.md",
     drive: "drive.md",

@@ -340,7 +340,7 @@ fn what_may_be_relied_on_is_the_users_choice() {
     for command in ["explain", "exec"] {
         let answer = with(command, "neighbours").json();
         let reason = answer["reason"].as_str().expect("a reason");
-        assert!(reason.contains("`--rely-on neighbours`") && reason.contains("`--rely-on queue`"), "{reason}");
+        assert!(reason.contains("`--assume neighbour-load`") && reason.contains("`--assume fifo-bus`"), "{reason}");
     }
     let run = with("exec", "neighbours").json();
     assert_eq!(
@@ -627,7 +627,7 @@ fn check_says_what_is_relied_on() {
     for (granted, status) in [("nothing", 1), ("neighbours", 0), ("queue", 0)] {
         let run = check(&json, granted, "json");
         assert_eq!((run.status, &run.json()["clusters"][0]["relies_on"]), (status, &"neighbours".into()), "{run:?}");
-        let complaint = "it relies on its neighbours, more than `--rely-on nothing` grants";
+        let complaint = "it relies on its neighbours, more than `--assume nothing` grants";
         assert_eq!(run.stdout.contains(complaint), status == 1, "{run:?}");
         let text = check(&json, granted, "text").stdout;
         assert_eq!((text.contains(complaint), text.contains("relying on the neighbours")), (status == 1, status == 0));

@@ -25,6 +25,10 @@ fi
 cp "$here/serial.c" linux-source-6.12/block/
 cp "$here/card.c" linux-source-6.12/drivers/mmc/host/
 cd linux-source-6.12
+# Sources that docs/host.md names.
+while IFS=': ' read -r path name; do
+    grep -qw "$name" "$path" || { echo "$path has no $name (tests/linux/cited.txt)" >&2; exit 1; }
+done <"$here/cited.txt"
 make ARCH=um tinyconfig >/dev/null
 scripts/kconfig/merge_config.sh -m .config "$here/guest.config" >/dev/null
 make ARCH=um olddefconfig >/dev/null

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT OR Apache-2.0
 /*
- * An eMMC card without command queueing behind the kernel's own mmc core and mmc_block: one transfer at a time, in
- * base + per_kib * size. A test driver: it stores nothing. Registers are those of JESD84-B51, as drivers/mmc/core/mmc.c
- * decodes them.
+ * An eMMC card behind the kernel's own mmc core and mmc_block: one transfer at a time, in base + per_kib * size. With
+ * `queue` the card has a command queue of this depth, first in, first out. A test driver: it stores nothing. Registers
+ * are those of JESD84-B51, as drivers/mmc/core/mmc.c decodes them.
  */
 #include <linux/hrtimer.h>
 #include <linux/mmc/card.h>
@@ -13,9 +13,10 @@
 #include <linux/platform_device.h>
 #include <linux/scatterlist.h>
 
-static int on;
+static int on, queue;
 static ulong read_base = 200000, write_base = 500000, read_kib = 10000, write_kib = 15000, max_kib = 1280;
 module_param(on, int, 0444);
+module_param(queue, int, 0444);
 module_param(read_base, ulong, 0444);
 module_param(write_base, ulong, 0444);
 module_param(read_kib, ulong, 0444);
@@ -25,6 +26,12 @@ module_param(max_kib, ulong, 0444);
 static struct mmc_host *card;
 static struct hrtimer timer;
 static struct mmc_request *running;
+
+/* Commands of the queue that wait. */
+#define MOST_QUEUED 32
+static struct mmc_request *queued[MOST_QUEUED];
+static unsigned int first_queued, queued_count;
+static DEFINE_SPINLOCK(lock);
 
 /* 128 bits, the highest word first. */
 static void set_bits(u32 *words, int first, int size, u32 value)
@@ -55,7 +62,10 @@ static void send_extended(struct mmc_data *data)
 
 	if (!bytes)
 		return;
-	bytes[EXT_CSD_REV] = 6;
+	bytes[EXT_CSD_REV] = queue ? 8 : 6;
+	bytes[EXT_CSD_CMDQ_SUPPORT] = queue ? EXT_CSD_CMDQ_SUPPORTED : 0;
+	bytes[EXT_CSD_CMDQ_DEPTH] = queue ? queue - 1 : 0;
+	bytes[EXT_CSD_GENERIC_CMD6_TIME] = 1;
 	bytes[EXT_CSD_STRUCTURE] = 2;
 	bytes[EXT_CSD_CARD_TYPE] = 1;
 	memcpy(bytes + EXT_CSD_SEC_CNT, &sectors, sizeof(sectors));
@@ -63,30 +73,89 @@ static void send_extended(struct mmc_data *data)
 	kfree(bytes);
 }
 
+static void begin(struct mmc_request *request)
+{
+	struct mmc_data *data = request->data;
+	u64 kib = DIV_ROUND_UP(data->blocks * data->blksz, 1024);
+	bool is_read = data->flags & MMC_DATA_READ;
+
+	data->error = 0;
+	data->bytes_xfered = data->blocks * data->blksz;
+	running = request;
+	hrtimer_start(&timer, ns_to_ktime(is_read ? read_base + read_kib * kib : write_base + write_kib * kib),
+		      HRTIMER_MODE_REL);
+}
+
 static enum hrtimer_restart ended(struct hrtimer *of)
 {
 	struct mmc_request *request = running;
+	unsigned long flags;
 
+	spin_lock_irqsave(&lock, flags);
 	running = NULL;
-	mmc_request_done(card, request);
+	if (queued_count) {
+		begin(queued[first_queued]);
+		first_queued = (first_queued + 1) % MOST_QUEUED;
+		queued_count--;
+	}
+	spin_unlock_irqrestore(&lock, flags);
+	if (queue)
+		mmc_cqe_request_done(card, request);
+	else
+		mmc_request_done(card, request);
 	return HRTIMER_NORESTART;
 }
+
+static int enqueue(struct mmc_host *host, struct mmc_request *request)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
+	if (running)
+		queued[(first_queued + queued_count++) % MOST_QUEUED] = request;
+	else
+		begin(request);
+	spin_unlock_irqrestore(&lock, flags);
+	return 0;
+}
+
+static int enable_queue(struct mmc_host *host, struct mmc_card *of)
+{
+	return 0;
+}
+
+static void no_step(struct mmc_host *host)
+{
+}
+
+static int is_idle(struct mmc_host *host)
+{
+	return 0;
+}
+
+static bool timed_out(struct mmc_host *host, struct mmc_request *request, bool *recovers)
+{
+	return false;
+}
+
+static const struct mmc_cqe_ops queue_ops = {
+	.cqe_enable = enable_queue, .cqe_disable = no_step, .cqe_request = enqueue, .cqe_off = no_step,
+	.cqe_wait_for_idle = is_idle, .cqe_timeout = timed_out, .cqe_recovery_start = no_step,
+	.cqe_recovery_finish = no_step,
+};
 
 /* Says whether the transfer takes time. */
 static bool transfer(struct mmc_request *request)
 {
 	struct mmc_data *data = request->data;
-	u64 kib = DIV_ROUND_UP(data->blocks * data->blksz, 1024);
 
-	data->error = 0;
-	data->bytes_xfered = data->blocks * data->blksz;
 	if (request->cmd->opcode == MMC_SEND_EXT_CSD) {
+		data->error = 0;
+		data->bytes_xfered = data->blocks * data->blksz;
 		send_extended(data);
 		return false;
 	}
-	running = request;
-	hrtimer_start(&timer, ns_to_ktime(data->flags & MMC_DATA_READ ? read_base + read_kib * kib : write_base + write_kib * kib),
-		      HRTIMER_MODE_REL);
+	begin(request);
 	return true;
 }
 
@@ -159,6 +228,11 @@ static int __init card_init(void)
 	card->ocr_avail = 0xff8000;
 	card->caps = MMC_CAP_NONREMOVABLE | MMC_CAP_WAIT_WHILE_BUSY | MMC_CAP_CMD23;
 	card->caps2 = MMC_CAP2_NO_SD | MMC_CAP2_NO_SDIO;
+	if (queue) {
+		card->caps2 |= MMC_CAP2_CQE;
+		card->cqe_ops = &queue_ops;
+		card->cqe_qdepth = MOST_QUEUED;
+	}
 	card->max_blk_size = 512;
 	card->max_req_size = max_kib << 10;
 	card->max_blk_count = max_kib * 2;

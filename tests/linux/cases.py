@@ -91,6 +91,8 @@ def koshiba():
 
 
 ATTACHMENTS = [("usb", 1), ("ufs", 4), ("tags", 1), ("tags", 4)]
+# Behind the kernel's own mmc core: without command queueing, and with a queue in the card.
+CARDS = [("mmc", 64), ("mmc-cqe", 4), ("mmc-cqe", 16)]
 
 
 def attachments():
@@ -100,7 +102,7 @@ def attachments():
         job("long", "write", "512KiB", "idle", depth=4),
         job("short", "read", "4KiB", "idle", depth=4),
     ]
-    for attach, depth in ATTACHMENTS:
+    for attach, depth in ATTACHMENTS + CARDS:
         for scheduler in ("none", DEADLINE_256, "kyber"):
             device = {"attach": attach, "depth": depth, **PLAIN}
             name = scheduler if isinstance(scheduler, str) else scheduler["name"]
@@ -133,6 +135,24 @@ def drawn(number, short):
             op, size = draw.choice(["read", "write"]), draw.choice([4, 16, 64, 256, 512])
             think, depth_of_job = draw.randint(20, 5_000), 1 if of_class == "rt" else draw.choice([1, 2, 4, 16])
             jobs.append(job(f"job {at}", op, f"{size}KiB", of_class, think=f"{think}us", depth=depth_of_job))
+        device = {"attach": attach, "depth": depth, **draw.choice([PLAIN, KOSHIBA])}
+        requests = (2 * depth,) if scheduler == "none" else (2 * depth, 256)
+        yield f"{attach} {depth}, {seed}", scenario(device, scheduler, jobs, "8s", requests)
+
+
+def cards(number):
+    """Random scenarios on cards. Without a scheduler each job is synchronous: docs/host.md names the difference."""
+    for seed in range(number):
+        draw = random.Random(7000 + seed)
+        scheduler, (attach, depth) = draw.choice(["none", DEADLINE_256, "kyber"]), draw.choice(CARDS[:2])
+        jobs = []
+        for at in range(draw.randint(3, 6)):
+            of_class = "rt" if at == 0 else draw.choice(["rt", "be", "idle", "idle"])
+            op, size = draw.choice(["read", "write"]), draw.choice([4, 16, 64, 256, 512])
+            think, depth_of_job = draw.randint(20, 5_000), 1 if of_class == "rt" else draw.choice([1, 2, 4, 16])
+            is_async = scheduler != "none" and depth_of_job > 1 and draw.random() < 0.3
+            more = {"submit": "async"} if is_async else {}
+            jobs.append(job(f"job {at}", op, f"{size}KiB", of_class, think=f"{think}us", depth=depth_of_job, **more))
         device = {"attach": attach, "depth": depth, **draw.choice([PLAIN, KOSHIBA])}
         requests = (2 * depth,) if scheduler == "none" else (2 * depth, 256)
         yield f"{attach} {depth}, {seed}", scenario(device, scheduler, jobs, "8s", requests)
@@ -176,6 +196,22 @@ def starved():
     idle = job("idle", "read", "4KiB", "idle", phase="50ms")
     for name, jobs in (("alone", [two, one]), ("beside class idle", [two, one, idle])):
         yield name, scenario(usb, DEADLINE_256, jobs, "9s")
+
+
+def together():
+    """Requests that one process submits together, one behind the other: they merge in front of any scheduler."""
+    for attach, depth in ATTACHMENTS[:2]:
+        for scheduler in ("none", DEADLINE_256, "kyber"):
+            for op in ("read", "write"):
+                jobs = [
+                    job("rt", "read", "64KiB", "rt", think="2013us", phase="5ms"),
+                    job("together", op, "4KiB", "be", pattern="sequential", depth=16, submit="async"),
+                    job("alone", op, "4KiB", "be", pattern="sequential", think="307us"),
+                ]
+                device = {"attach": attach, "depth": depth, **PLAIN}
+                requests = (2 * depth,) if scheduler == "none" else (2 * depth, 256)
+                name = scheduler if isinstance(scheduler, str) else scheduler["name"]
+                yield f"{attach} {depth}, {name}, {op}", scenario(device, scheduler, jobs, "4s", requests, merge=True)
 
 
 def waiters():

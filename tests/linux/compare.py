@@ -133,10 +133,12 @@ class Table:
         parts = [
             ("Koshiba", cases.koshiba()),
             ("attachment", cases.attachments()),
+            ("together", cases.together()),
             ("waiters", cases.waiters()),
             ("bfq", cases.bfq()),
             ("random", cases.drawn(number, short=False)),
             ("short of tags", cases.drawn(number // 6, short=True)),
+            ("cards", cases.cards(number // 2)),
         ]
         for part, scenarios in parts:
             for case, scenario in scenarios:

@@ -50,7 +50,7 @@ def scheduler_of(scenario):
 
 
 def is_card(scenario):
-    return scenario["device"]["attach"] == "mmc"
+    return scenario["device"]["attach"] in ("mmc", "mmc-cqe")
 
 
 def command_line(scenario):
@@ -63,6 +63,7 @@ def command_line(scenario):
         values[f"{op}_kib"] = time(device[op]["per_kib"])
     if is_card(scenario):
         values["on"] = 1
+        values["queue"] = device["depth"] if device["attach"] == "mmc-cqe" else 0
     else:
         values["depth"] = device.get("depth", 1)
         values["budget"] = int(device["attach"] != "tags")

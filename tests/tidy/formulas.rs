@@ -18,7 +18,7 @@ const ANALYSIS_ALONE: [(u32, &str); 6] = [
 ];
 
 /// Formulas that neither decides by: the device grants servers' deadlines.
-const OF_THE_DEVICE: [u32; 4] = [29, 30, 31, 66];
+const OF_THE_DEVICE: [u32; 4] = [30, 31, 32, 68];
 
 /// Rules that no checker has by name, and why.
 const UNCHECKED: [(&str, &str); 5] = [

@@ -74,6 +74,46 @@ fn pages_are_narrow() {
     nothing(&found, "lines are too long");
 }
 
+/// Whether a line that continues a paragraph begins as a list or a quote does, so that Markdown
+/// begins one; `last` is the number of the item before in this block.
+fn begins_a_list(line: &str, last: Option<u32>) -> bool {
+    let number = line.trim_start().split_once(". ").and_then(|(number, _)| number.parse::<u32>().ok());
+    let is_next = number.is_some() && number == last.map(|last| last + 1);
+    ["+ ", "> "].iter().any(|begin| line.trim_start().starts_with(begin)) || number.is_some() && !is_next
+}
+
+/// The numbers of the lines of a page at which a formula or a number begins a list by chance.
+fn broken_paragraphs(page: &str) -> Vec<usize> {
+    let (mut found, mut fenced, mut inside, mut last) = (Vec::new(), false, false, None);
+    for (number, line) in page.lines().enumerate() {
+        fenced ^= line.trim_start().starts_with("```");
+        let is_text = !fenced && !line.trim().is_empty() && !line.starts_with("    ") && !line.starts_with('|');
+        if is_text && inside && begins_a_list(line, last) {
+            found.push(number + 1);
+        }
+        let item = line.trim_start().split_once(". ").and_then(|(number, _)| number.parse().ok());
+        last = if is_text { item.or(last) } else { None };
+        inside = is_text;
+    }
+    found
+}
+
+#[test]
+fn paragraphs_begin_no_lists() {
+    let places = |file: &File| {
+        let at = |line| format!("{}:{line}", file.path);
+        broken_paragraphs(&file.text).into_iter().map(at).collect::<Vec<String>>()
+    };
+    let pages = files(&["."], "md");
+    nothing(&pages.iter().flat_map(places).collect::<Vec<String>>(), "a line begins a list or a quote");
+    for bad in ["x is a\n+ b", "if x\n> y", "by Lemma\n11. So it is", "- one\n  + two"] {
+        assert_eq!(broken_paragraphs(bad), [2], "{bad}");
+    }
+    for good in ["1. one\n   more\n2. two", "by\n    + 2", "text\n\n3. three", "```\nx\n> y\n```"] {
+        assert_eq!(broken_paragraphs(good), Vec::<usize>::new(), "{good}");
+    }
+}
+
 #[test]
 fn the_words_are_the_fields() {
     let mut found = Vec::new();

@@ -60,7 +60,6 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
     (0..=free).find_map(|extra| layout.place(extra))
 }
 
-/// A cluster with tasks.
 struct Block {
     cluster: Cluster,
     /// Under a demand test.

@@ -46,7 +46,6 @@ fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
     cluster.tasks.iter().any(|&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()))
 }
 
-/// A cluster with tasks.
 #[derive(Debug, Clone)]
 struct Busy {
     cluster: Cluster,

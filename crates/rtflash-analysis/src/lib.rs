@@ -59,8 +59,9 @@ pub use crate::field::{
 pub use crate::task_demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use crate::thesis::evaluated::ThesisEvaluated;
 pub use alone::fits_alone;
-pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
-pub use cluster::{linear_task_terms, linear_terms, task_load};
+pub use cluster::{
+    cluster_verdict, linear_task_terms, linear_terms, report_cluster, server_share, task_load, test_cluster,
+};
 pub use deadlines::{Untestable, UntestableCause};
 pub use demand_test::DemandTest;
 pub use fraction::{Fraction, Rational};
@@ -232,8 +233,8 @@ pub fn analyses_and_baselines() -> impl Iterator<Item = &'static dyn Analysis> {
 /// The analysis of that name, its promises relying on so much at most; [`BASELINES`] and
 /// those of [`NECESSARY`] have one, too.
 pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
-    let others = BASELINES.map(|of| of as &dyn Analysis).into_iter().chain(NECESSARY);
-    relying_on(granted).into_iter().chain(others).find(|analysis| analysis.name() == name)
+    let named = relying_on(granted).into_iter().chain(NECESSARY).find(|analysis| analysis.name() == name);
+    named.or_else(|| baseline(name).map(|of| of as &dyn Analysis))
 }
 
 /// The necessary tests, under the names that they have as analyses.

@@ -18,8 +18,8 @@ const BUS: Assumption = Assumption {
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
     statement: "no operation takes longer than the device says: no retries, no suspensions but those of erases that \
-                it states, no traffic of the map; for a cluster that assumes a first-come, first-served bus (--rely-on \
-                queue), a transfer takes exactly its time, and sensing its time or less than a transfer less \
+                it states, no traffic of the map; for a cluster that assumes a first-come, first-served bus (--assume \
+                fifo-bus), a transfer takes exactly its time, and sensing its time or less than a transfer less \
                 (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {

@@ -2,7 +2,7 @@
 
 use super::time::product;
 
-/// The upper workload curve of a request on a processor (docs/analysis.md, Eq. (82)): γ(k) =
+/// The upper workload curve of a request on a processor (docs/analysis.md, Eq. (24)): γ(k) =
 /// ⌈k n/s⌉ pages, or steps, of k of its jobs in a row, at most. Of a stream on a stripe n is what a
 /// job has, and s the cluster's chips; of all others n is what a job may have on the processor, and
 /// s is 1.

@@ -126,7 +126,7 @@ impl<'a> CheckAnswer<'a> {
         let clusters = verification.clusters.iter().map(|judged| {
             let beyond = judged.relies_on.filter(|&needed| needed > granted);
             let refusal = beyond.map(|needed| {
-                format!("it relies on {}, more than `--rely-on {}` grants", relied_on(needed), granted.name())
+                format!("it relies on {}, more than `--assume {}` grants", relied_on(needed), granted.assumption())
             });
             CheckedCluster {
                 chips: chip_numbers(&judged.cluster.chips),

@@ -1,8 +1,6 @@
 //! What every answer in JSON has around it: the format, in a stream the line, and what stands in
 //! the place of an answer where the input is wrong. `docs/formats.md` says what is promised of it.
 
-use std::fmt;
-
 use rtflash_model::ANSWER_FORMAT;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -114,26 +112,15 @@ impl<T: Serialize> ReadAnswer<T> {
 }
 
 /// Why an answer cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It is not JSON, or not an answer of the kind that was expected: what the reader says.
+    #[error("not an answer of this kind: {0}")]
     Json(serde_json::Error),
     /// It is in this format, which this version does not know.
+    #[error("an answer in format {0}; this version reads format {ANSWER_FORMAT}")]
     Format(u64),
 }
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Json(error) => write!(f, "not an answer of this kind: {error}"),
-            ReadError::Format(format) => {
-                write!(f, "an answer in format {format}; this version reads format {ANSWER_FORMAT}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 /// What stands in a stream in the place of an answer where the input is wrong.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

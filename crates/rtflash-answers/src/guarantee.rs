@@ -119,7 +119,8 @@ fn printed_by(analysis: &dyn Analysis, algorithm: &str, granted: Reliance) -> St
         return format!("--algorithm {algorithm} prints them");
     }
     let algorithm = if algorithm == BestFit.name() { String::new() } else { format!(" --algorithm {algorithm}") };
-    let rely_on = if granted == Reliance::default() { String::new() } else { format!(" --rely-on {}", granted.name()) };
+    let rely_on =
+        if granted == Reliance::default() { String::new() } else { format!(" --assume {}", granted.assumption()) };
     format!("alloc --analysis {SOUND}{algorithm}{rely_on} prints them")
 }
 
@@ -152,9 +153,9 @@ pub fn beyond(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Opti
         .collect();
     let (noun, verb) = if clusters.len() == 1 { ("cluster", "relies") } else { ("clusters", "rely") };
     Some(format!(
-        "{noun} {} {verb} on more than `--rely-on {}` grants: `--rely-on {}` would do",
+        "{noun} {} {verb} on more than `--assume {}` grants: `--assume {}` would do",
         clusters.join(", "),
-        granted.name(),
-        needed.name()
+        granted.assumption(),
+        needed.assumption()
     ))
 }

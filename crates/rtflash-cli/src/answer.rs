@@ -3,10 +3,8 @@
 use rtflash_answers::Fault;
 use rtflash_model::{Diagnostics, Frame};
 
-use crate::CommandFailure;
-use crate::diagnose;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, diagnose, output};
 
 /// The answer to one task set, or to one question of another kind.
 #[derive(Debug, Default, Clone)]
@@ -54,7 +52,6 @@ impl InputFault {
         InputFault { problem, expected, path: String::new(), line: 0, column: 0 }
     }
 
-    /// The first fault of a value.
     fn first(frame: &Frame, diagnostics: &Diagnostics) -> Option<InputFault> {
         let text = String::from_utf8_lossy(&frame.text);
         let fault = diagnostics.first().first()?;
@@ -142,7 +139,6 @@ impl From<CommandFailure> for Unanswered {
     }
 }
 
-/// Prints an answer, or tells why there is none.
 pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandFailure> {
     match answered {
         Ok(answer) => {
@@ -156,7 +152,6 @@ pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandF
     }
 }
 
-/// The complaint about a value.
 pub fn refuse(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> String {
     let text = String::from_utf8_lossy(&frame.text);
     diagnose::render(

@@ -24,19 +24,13 @@ pub trait SetCommand: Send + Sync {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer;
 }
 
-/// How a stream is answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
-    /// How answers are printed.
     pub format: Format,
 }
 
 impl Batch {
     /// Answers every task set of the source, changed like this.
-    ///
-    /// # Errors
-    /// Where reading or writing fails. What is wrong with a task set is complained of and is no
-    /// error here.
     pub fn run(
         &self,
         source: InputSource,
@@ -47,9 +41,6 @@ impl Batch {
     }
 
     /// As [`Batch::run`], with what was given beside each task set, where anything was.
-    ///
-    /// # Errors
-    /// As there; and where there are more allocations than task sets.
     pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = StreamNames { sets: pairs.sets_name.clone(), allocations: pairs.allocations_name().to_owned() };
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
@@ -115,7 +106,6 @@ impl Batch {
         Ok(true)
     }
 
-    /// The answer to a task set; in a stream, with its line.
     fn one(
         &self,
         names: &StreamNames,
@@ -189,7 +179,6 @@ const MAX_COMPLAINTS: usize = 100;
 struct Printer {
     output: Output,
     worst: Status,
-    /// Answers until now that say the input is wrong.
     wrong: usize,
     /// The number of the answer that is printed next, and later ones that are there already.
     next: usize,
@@ -237,7 +226,6 @@ impl Printer {
     }
 }
 
-/// Reads a task set.
 fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Box<SetAnswer>> {
     if let Some(problem) = &pair.unchanged {
         return Err(Box::new(SetAnswer::wrong_at(name, &pair.set, problem, "")));
@@ -246,13 +234,11 @@ fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Box<SetA
         .map_err(|diagnostics| Box::new(SetAnswer::refused(name, &pair.set, &diagnostics)))
 }
 
-/// What complaints call the streams of a batch.
 struct StreamNames {
     sets: String,
     allocations: String,
 }
 
-/// Reads what stands beside a task set, in streams of these names.
 fn given<'t>(
     StreamNames { sets, allocations }: &'t StreamNames,
     pair: &'t SetAndAllocation,

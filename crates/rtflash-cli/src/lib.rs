@@ -25,6 +25,11 @@
 // What only other commands need is compiled, and the linker drops it.
 #![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 
+/// Ends a function with a [`CommandFailure`]: takes the arguments of `format!`.
+macro_rules! fail {
+    ($($message:tt)*) => { return Err($crate::CommandFailure(format!($($message)*)).into()) };
+}
+
 mod answer;
 mod args;
 #[cfg(feature = "full")]
@@ -46,6 +51,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
+use answer::Unanswered;
 use args::{Cli, Commands};
 use status::Status;
 
@@ -60,40 +66,7 @@ pub fn main() -> ExitCode {
         Err(error) => return told(&error).into(),
     };
     output::choose(cli.color, cli.quiet);
-    let result = match cli.command {
-        Commands::Alloc(args) => commands::alloc::run(&args),
-        Commands::Check(args) => commands::check::run(&args),
-        Commands::Exec(args) => commands::exec::run(&args),
-        #[cfg(feature = "full")]
-        Commands::Soak(args) => commands::soak::run(&args),
-        Commands::Explain(args) => commands::explain::run(&args),
-        Commands::Size(args) => commands::size::run(&args),
-        #[cfg(feature = "exchange")]
-        Commands::Admit(args) => commands::admit::run(&args),
-        #[cfg(feature = "exchange")]
-        Commands::Migrate(args) => commands::migrate::run(&args),
-        #[cfg(feature = "exchange")]
-        Commands::Serve(args) => commands::serve::run(&args),
-        #[cfg(feature = "full")]
-        Commands::Gen(args) => commands::generate::run(&args),
-        #[cfg(feature = "full")]
-        Commands::Experiment(args) => commands::experiment::run(&args),
-        #[cfg(feature = "full")]
-        Commands::Merge(args) => commands::experiment::merge(&args),
-        #[cfg(feature = "full")]
-        Commands::Host(args) => commands::host::run(&args),
-        #[cfg(feature = "exchange")]
-        Commands::Export(args) => commands::export::run(&args),
-        #[cfg(feature = "exchange")]
-        Commands::Import(args) => commands::import::run(&args),
-        Commands::Profile { name, format } => commands::profile::run(name.as_deref(), format),
-        #[cfg(feature = "full")]
-        Commands::Schema { name } => commands::schema::run(&name),
-        #[cfg(feature = "full")]
-        Commands::Completions { shell } => commands::shell::completions(shell),
-        #[cfg(feature = "full")]
-        Commands::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref()),
-    };
+    let result = carry_out(cli.command).or_else(Unanswered::tell);
     result
         .unwrap_or_else(|failure| {
             output::complain(&output::error(&failure.0));
@@ -102,7 +75,43 @@ pub fn main() -> ExitCode {
         .into()
 }
 
-/// The list that `rtflash help TOPIC` asks for.
+fn carry_out(command: Commands) -> Result<Status, Unanswered> {
+    Ok(match command {
+        Commands::Alloc(args) => commands::alloc::run(&args)?,
+        Commands::Check(args) => commands::check::run(&args)?,
+        Commands::Exec(args) => commands::exec::run(&args)?,
+        #[cfg(feature = "full")]
+        Commands::Soak(args) => commands::soak::run(&args)?,
+        Commands::Explain(args) => commands::explain::run(&args)?,
+        Commands::Size(args) => commands::size::run(&args)?,
+        #[cfg(feature = "exchange")]
+        Commands::Admit(args) => commands::admit::run(&args)?,
+        #[cfg(feature = "exchange")]
+        Commands::Migrate(args) => commands::migrate::run(&args)?,
+        #[cfg(feature = "exchange")]
+        Commands::Serve(args) => commands::serve::run(&args)?,
+        #[cfg(feature = "full")]
+        Commands::Gen(args) => commands::generate::run(&args)?,
+        #[cfg(feature = "full")]
+        Commands::Experiment(args) => commands::experiment::run(&args)?,
+        #[cfg(feature = "full")]
+        Commands::Merge(args) => commands::experiment::merge(&args)?,
+        #[cfg(feature = "full")]
+        Commands::Host(args) => commands::host::run(&args)?,
+        #[cfg(feature = "exchange")]
+        Commands::Export(args) => commands::export::run(&args)?,
+        #[cfg(feature = "exchange")]
+        Commands::Import(args) => commands::import::run(&args)?,
+        Commands::Profile { name, format } => commands::profile::run(name.as_deref(), format)?,
+        #[cfg(feature = "full")]
+        Commands::Schema { name } => commands::schema::run(&name)?,
+        #[cfg(feature = "full")]
+        Commands::Completions { shell } => commands::shell::completions(shell)?,
+        #[cfg(feature = "full")]
+        Commands::Man { name, out } => commands::shell::man(name.as_deref(), out.as_deref())?,
+    })
+}
+
 fn topic() -> Option<String> {
     let words: Vec<String> = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect();
     match &words[..] {
@@ -111,7 +120,6 @@ fn topic() -> Option<String> {
     }
 }
 
-/// Prints a list.
 fn printed(text: &str) -> Status {
     match output::print(text) {
         Ok(()) => Status::Yes,

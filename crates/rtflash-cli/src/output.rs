@@ -10,7 +10,6 @@ use crate::CommandFailure;
 use crate::args::Color;
 use crate::whole::{self, WholeFile};
 
-/// Whether answers are left out.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Says once, at the start, when to colour and whether to print answers.
@@ -24,15 +23,11 @@ pub fn choose(color: Color, quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether answers are left out.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
 /// Writes an answer to standard output.
-///
-/// # Errors
-/// If it cannot be written. A reader that has gone away is no error.
 pub fn print(answer: &str) -> Result<(), CommandFailure> {
     let mut output = Output::stdout();
     output
@@ -79,9 +74,6 @@ impl Output {
 
     /// A file, there once it is whole: [`Output::finish`] puts it into its place. `-` is standard
     /// output.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
     pub fn file(path: &Path) -> io::Result<Output> {
         if path == Path::new("-") {
             return Ok(Output::stdout());
@@ -90,9 +82,6 @@ impl Output {
     }
 
     /// Ends what is written: nothing is buffered any more, and a file is in its place.
-    ///
-    /// # Errors
-    /// As [`Output::write`].
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         let ended = match self.sink {
@@ -104,9 +93,6 @@ impl Output {
     }
 
     /// Writes a text. Returns whether anybody still listens.
-    ///
-    /// # Errors
-    /// Whatever goes wrong with writing, but for a closed pipe.
     pub fn write(&mut self, text: &str) -> io::Result<bool> {
         // Most texts have no style in them; to look for a byte is much quicker than for all codes.
         let plain = match &self.sink {
@@ -121,9 +107,6 @@ impl Output {
     }
 
     /// Hands on what is buffered. Returns whether anybody still listens.
-    ///
-    /// # Errors
-    /// As [`Output::write`].
     pub fn flush(&mut self) -> io::Result<bool> {
         let result = if self.closed { Ok(()) } else { self.sink.writer().flush() };
         self.settle(result)
@@ -146,7 +129,6 @@ pub fn complain(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// Whether complaints may be coloured.
 pub fn complaints_in_colour() -> bool {
     match anstream::AutoStream::choice(&io::stderr()) {
         anstream::ColorChoice::Never => false,
@@ -156,21 +138,15 @@ pub fn complaints_in_colour() -> bool {
 }
 
 /// Writes a file with this content; it is there once it is whole.
-///
-/// # Errors
-/// Where it cannot be written.
 pub fn save(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
     let failure = |error| CommandFailure::io(&format!("cannot write {}", path.display()), &error);
     whole::write(path, content).map_err(failure)
 }
 
 /// A folder to write into; it is made where it is not there.
-///
-/// # Errors
-/// Where it cannot be made, or a file has its name.
 pub fn folder(path: &Path) -> Result<(), CommandFailure> {
     if path == Path::new("-") || path.exists() && !path.is_dir() {
-        return Err(CommandFailure(format!("cannot write into {}: it is no folder", path.display())));
+        fail!("cannot write into {}: it is no folder", path.display());
     }
     std::fs::create_dir_all(path)
         .map_err(|error| CommandFailure::io(&format!("cannot make the folder {}", path.display()), &error))
@@ -183,25 +159,18 @@ pub fn in_plain_words(complaint: &str) -> String {
     whole.replace("number too large to fit in target type", "it is too large a number")
 }
 
-/// `error: …` for a complaint that has no place in a file.
 pub fn error(message: &str) -> String {
     format!("{}: {message}\n", paint(RED, "error"))
 }
 
-/// `warning: …`.
 pub fn warning(message: &str) -> String {
     format!("{}: {message}\n", paint(YELLOW, "warning"))
 }
 
-/// For what is well.
 pub const GREEN: Style = AnsiColor::Green.on_default().bold();
-/// For what is not.
 pub const RED: Style = AnsiColor::Red.on_default().bold();
-/// For warnings.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-/// For headings.
 pub const BOLD: Style = Style::new().bold();
-/// For what matters less.
 pub const DIM: Style = Style::new().dimmed();
 
 /// The text in a style. The style is taken out again where colour is not wanted.

@@ -14,12 +14,9 @@ use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::source::InputSource;
 
-/// A task set, and the allocation given with it, as they are written.
 #[derive(Debug)]
 pub struct SetAndAllocation {
-    /// The task set.
     pub set: Frame,
-    /// The allocation.
     pub allocation: Beside,
     /// Why the task set cannot be changed as it should be.
     pub unchanged: Option<String>,
@@ -33,9 +30,6 @@ impl SetAndAllocation {
 }
 
 /// Changes a task set as `--set` says. What is not UTF-8 stays as it is: its reader says so.
-///
-/// # Errors
-/// Why it cannot be changed.
 pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
     for change in changes {
         let Ok(text) = std::str::from_utf8(&set.text) else { return Ok(()) };
@@ -51,21 +45,16 @@ pub enum Beside {
     Nothing,
     /// The stream ended before, after this number of allocations.
     Ended(u64),
-    /// This.
     Value(Frame),
 }
 
-/// Both streams.
 pub struct Pairs {
-    /// What complaints call the stream of task sets.
     pub sets_name: String,
-    /// What is changed in each task set before it is read.
     changes: Vec<Change>,
     sets: Frames<InputSource>,
     allocations: Option<Values>,
 }
 
-/// The values of one stream, one after another.
 struct Values {
     name: String,
     frames: Frames<InputSource>,
@@ -85,18 +74,14 @@ impl Values {
 }
 
 impl Pairs {
-    /// A stream of task sets alone.
     pub fn of(sets: InputSource) -> Pairs {
         Pairs { sets_name: sets.name.clone(), changes: Vec::new(), sets: Frames::new(sets), allocations: None }
     }
 
     /// The files `sets` and `allocations`, of which one may be standard input.
-    ///
-    /// # Errors
-    /// Where one cannot be opened, or both are standard input.
     pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, CommandFailure> {
         if allocations == Some(sets) && sets.as_os_str() == "-" {
-            return Err(CommandFailure("the task set and the allocation cannot both come from standard input".into()));
+            fail!("the task set and the allocation cannot both come from standard input");
         }
         let mut pairs = Pairs::of(InputSource::open(sets)?);
         if let Some(path) = allocations {
@@ -108,22 +93,16 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// These pairs with the given changes made to each task set.
     #[must_use]
     pub fn changed_by(self, changes: &[Change]) -> Pairs {
         Pairs { changes: changes.to_vec(), ..self }
     }
 
-    /// What complaints call the stream of allocations.
     pub fn allocations_name(&self) -> &str {
         self.allocations.as_ref().map_or("", |values| &values.name)
     }
 
     /// The next task sets, each with its allocation: at least one, or `None` at the end.
-    ///
-    /// # Errors
-    /// Where reading fails, a value is longer than anything that is read, or there is no allocation
-    /// at all, or more than task sets.
     pub fn next_batch(&mut self) -> Result<Option<Vec<SetAndAllocation>>, CommandFailure> {
         let sets = next_batch(&mut self.sets, &self.sets_name)?;
         let Some(values) = &mut self.allocations else {
@@ -146,7 +125,7 @@ impl Pairs {
             let allocation = match values.next()? {
                 Some(frame) => Beside::Value(frame),
                 None if values.taken == 0 => {
-                    return Err(CommandFailure(format!("{}:1:1: there is nothing in it", values.name)));
+                    fail!("{}:1:1: there is nothing in it", values.name);
                 }
                 None => Beside::Ended(values.taken),
             };
@@ -157,9 +136,6 @@ impl Pairs {
 }
 
 /// The next values of a stream.
-///
-/// # Errors
-/// Where reading fails, or a value is longer than anything that is read.
 pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option<Vec<Frame>>, CommandFailure> {
     frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
         Some(long) => CommandFailure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),
@@ -171,17 +147,9 @@ pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option
 #[derive(Debug)]
 pub enum Given<'t> {
     /// An allocation, with what it is written as and what complaints call the file.
-    Allocation {
-        /// What it says.
-        allocation: Allocation,
-        /// All that is written.
-        text: Cow<'t, str>,
-        /// The name of the file.
-        name: &'t str,
-    },
+    Allocation { allocation: Allocation, text: Cow<'t, str>, name: &'t str },
     /// No allocation: the allocator found none, or (`None`) cannot tell.
     Nothing {
-        /// The verdict.
         schedulable: Option<bool>,
         /// A clause that says so.
         reason: String,
@@ -190,9 +158,6 @@ pub enum Given<'t> {
 
 /// Reads what was given for a task set: an allocation, or any line that `alloc --format json`
 /// prints.
-///
-/// # Errors
-/// Where it is none of these, or the line is that of an error: the answer to it.
 pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Box<SetAnswer>> {
     let text = String::from_utf8_lossy(&frame.text);
     let refused = |diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics));

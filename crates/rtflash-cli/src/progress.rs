@@ -12,7 +12,6 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 #[cfg(feature = "progress")]
 use crate::output::is_quiet;
 
-/// A progress bar; hidden if standard error is not a terminal.
 pub struct Bar {
     #[cfg(feature = "progress")]
     bar: ProgressBar,
@@ -49,28 +48,23 @@ impl Bar {
         Bar { bar, begun: Instant::now() }
     }
 
-    /// Whether the bar is hidden.
     pub fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }
 
-    /// Advances by `steps` steps.
     pub fn inc(&self, steps: u64) {
         self.bar.inc(steps);
     }
 
-    /// Sets the number of steps that are done, and the message.
     pub fn set(&self, position: u64, message: String) {
         self.bar.set_message(message);
         self.bar.set_position(position);
     }
 
-    /// How long it has been there.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Takes it away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -79,7 +73,6 @@ impl Bar {
 #[cfg(not(feature = "progress"))]
 #[allow(clippy::unused_self)] // As where there are bars.
 impl Bar {
-    /// No bar.
     pub fn new(_: &str, _: u64, _: u64) -> Bar {
         Bar {}
     }
@@ -89,22 +82,17 @@ impl Bar {
         Bar {}
     }
 
-    /// Whether the bar is hidden: always, without the feature.
     pub fn is_hidden(&self) -> bool {
         true
     }
 
-    /// Nothing.
     pub fn inc(&self, _: u64) {}
 
-    /// Nothing.
     pub fn set(&self, _: u64, _: String) {}
 
-    /// No time.
     pub fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Nothing.
     pub fn finish(&self) {}
 }

@@ -8,18 +8,13 @@ use rtflash_model::MAX_FRAME;
 
 use crate::CommandFailure;
 
-/// A file or standard input, with the name it has in complaints.
 pub struct InputSource {
-    /// What complaints call it.
     pub name: String,
     reader: Box<dyn Read + Send>,
 }
 
 impl InputSource {
     /// Opens a file, or standard input for `-`.
-    ///
-    /// # Errors
-    /// Where it cannot be opened or is a folder.
     pub fn open(path: &Path) -> Result<InputSource, CommandFailure> {
         if path.as_os_str() == "-" {
             return Ok(InputSource { name: "<stdin>".into(), reader: Box::new(io::stdin()) });
@@ -28,7 +23,7 @@ impl InputSource {
         let failure = |error: &io::Error| CommandFailure(format!("cannot read {name}: {error}"));
         let file = File::open(path).map_err(|error| failure(&error))?;
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(CommandFailure(format!("cannot read {name}: it is a folder")));
+            fail!("cannot read {name}: it is a folder");
         }
         Ok(InputSource { name, reader: Box::new(file) })
     }
@@ -44,7 +39,7 @@ impl Read for InputSource {
 #[cfg(any(test, feature = "exchange"))]
 pub fn at_most_one_from_stdin(paths: &[&Path]) -> Result<(), CommandFailure> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(CommandFailure("only one of the files can come from standard input".into()));
+        fail!("only one of the files can come from standard input");
     }
     Ok(())
 }
@@ -62,7 +57,7 @@ fn read_within(mut source: InputSource, most: usize) -> Result<(String, String),
         .read_to_end(&mut bytes)
         .map_err(|error| CommandFailure::io(&format!("cannot read {}", source.name), &error))?;
     if bytes.len() > most {
-        return Err(CommandFailure(format!("cannot read {}: it is longer than {most} bytes", source.name)));
+        fail!("cannot read {}: it is longer than {most} bytes", source.name);
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| CommandFailure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;

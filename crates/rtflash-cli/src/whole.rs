@@ -22,7 +22,6 @@ const SHOWN: usize = 40;
 const LINKS: u32 = 40;
 /// Where the system has names for what is open already.
 const OPEN: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
-/// Bytes that are written at once.
 const BUFFER: usize = 1 << 18;
 
 /// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there
@@ -59,14 +58,12 @@ impl Drop for SignalWatch {
 pub struct SignalHold(());
 
 impl SignalHold {
-    /// Holds signals.
     pub fn new() -> SignalHold {
         #[cfg(unix)]
         interrupted::hold(true);
         SignalHold(())
     }
 
-    /// The signal that is held.
     #[allow(clippy::unused_self)] // It is there to be asked.
     pub fn signal(&self) -> Option<i32> {
         #[cfg(unix)]
@@ -95,9 +92,6 @@ impl Drop for SignalHold {
 
 impl WholeFile {
     /// A file to be at this path, through links.
-    ///
-    /// # Errors
-    /// Where nothing can be written there.
     pub fn create(path: &Path) -> io::Result<WholeFile> {
         let direct = |path: &Path| -> io::Result<WholeFile> {
             Ok(WholeFile { sink: DraftSink::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)) })
@@ -128,9 +122,6 @@ impl WholeFile {
     }
 
     /// Puts the file into its place, once it is on the disk.
-    ///
-    /// # Errors
-    /// Where it cannot be written to its end; what was there before is there still.
     pub fn finish(self) -> io::Result<()> {
         match self.sink {
             DraftSink::Direct(mut file) => file.flush(),
@@ -161,9 +152,6 @@ impl Write for WholeFile {
 }
 
 /// Writes a file with this content.
-///
-/// # Errors
-/// Where it cannot be written; what was there before is there still.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(content)?;

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let empty = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: failures.min(7), failures, losses: true };
         let shape = DharaShape { sectors: u32::try_from(empty.capacity(0))?, ..empty };
         let calls = [shape.write(), shape.trim(), shape.read(), shape.sync(), shape.start()];
-        let [write, trim, read, sync, start] = calls.map(|of| milliseconds(of.time(&times)));
+        let [write, trim, read, sync, start] = calls.map(|of| milliseconds(shape.time(&of, &times)));
         let even = shape.group_users() * shape.block_users();
         let mean = milliseconds(shape.writes(even).time(&times).div_ceil(even.into()));
         let thousandths = shape.new_capacity() * 1_000 / u64::from(geometry.pages());

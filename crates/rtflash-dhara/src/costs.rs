@@ -170,7 +170,8 @@ pub struct DharaShape {
     pub bad_run: u32,
     /// Blocks that fail during the call.
     pub failures: u32,
-    /// Whether power was ever lost, or a block failed, since the journal was empty.
+    /// Whether power was lost, a block failed, or a call returned an error before this call, since
+    /// the journal was empty.
     pub losses: bool,
 }
 
@@ -233,20 +234,29 @@ impl DharaShape {
         }
     }
 
-    /// The cost of one block that fails: all its pages once more, and the call.
+    /// The cost of one block that fails: all its pages once more, a block of them at most, the
+    /// metadata that are dumped, and the call.
     fn failure(&self, call: CallCost) -> CallCost {
-        let [users, block] = [self.group_users(), self.block_users()];
         let pages = CallCost {
-            reads: block * (1 + self.walk()) + 1,
-            copies: block + users + 1,
-            // The metadata that are dumped, and the operation that failed.
-            programs: 2,
+            reads: self.block_users() * (1 + self.walk()),
+            copies: self.block_users(),
+            programs: 1 + self.groups(),
             erases: 1,
             bad_checks: 1 + u64::from(self.bad_run),
             marks: 1,
             ..CallCost::default()
         };
-        pages + self.appended(block + users + 1) + call
+        pages + call
+    }
+
+    /// How long a call takes that has this bound, in nanoseconds. A page of a failed block is
+    /// copied or has the longest walk: those that are copied have log2 V steps each in the mean.
+    pub fn time(&self, call: &CallCost, times: &DriverTimes) -> u128 {
+        let saved_steps = (self.walk() - 1).saturating_sub(self.block_users().next_power_of_two().ilog2().into());
+        let each = times.copy.min(u128::from(saved_steps) * times.part);
+        // A bound has a mark for each block that fails.
+        let pages = call.marks * (self.block_users() - self.group_users());
+        call.time(times) - u128::from(pages) * each
     }
 
     fn with_failures(&self, of: CallCost, again: CallCost) -> CallCost {
@@ -306,38 +316,45 @@ impl DharaShape {
         if data >= garbage.saturating_mul(ratio) { ratio as f64 } else { data as f64 / garbage as f64 }
     }
 
-    /// A synchronization.
+    /// A synchronization. The root is in the group at the head, whose metadata are in memory.
     pub fn sync(&self) -> CallCost {
         let users = self.group_users();
-        let taken = self.collected(self.garbage() + 2 * users);
-        self.with_failures(CallCost { copies: users, ..taken } + self.appended(users), CallCost::default())
+        let pages = self.garbage() + 2 * users;
+        let taken = self.collected(pages);
+        let reads = if self.losses { taken.reads } else { taken.reads - pages };
+        self.with_failures(CallCost { reads, copies: users, ..taken } + self.appended(users), CallCost::default())
     }
 
     /// A start after a loss of power.
     pub fn start(&self) -> CallCost {
-        let blocks = u64::from(self.geometry.blocks);
-        let checks = if self.bad_run == 0 {
-            2 + calm_tries(blocks)
-        } else {
-            TRIES * (1 + 2 * (u64::from(blocks.max(1).ilog2()) + 1))
-        };
+        let bad = u64::from(self.bad_run);
+        // A failed block without a mark is read. One with a mark is not.
+        let read = if self.losses { bad } else { 0 };
+        let [bad_checks, checked] = [bad, read].map(|bad| self.tries(bad));
         let [group, groups] = [self.group_users() + 1, self.groups()];
-        let group_halvings = u64::from(groups.ilog2()) + 1;
-        let free_checks = if self.bad_run == 0 {
-            (group + 1) * (group_halvings - 1) + 2 * group
+        let halvings = u64::from(groups.ilog2());
+        let free_checks = if read == 0 {
+            (group + 1) * halvings + 2 * group
         } else {
-            2 * group * group_halvings + 2 * groups + group
+            2 * group * (halvings + 1) + 2 * groups + group
         };
-        let reads = checks + if self.losses { groups } else { groups.min(2) };
-        CallCost { reads, whole: reads, bad_checks: checks, free_checks, ..CallCost::default() }
+        let reads = checked + if self.losses { groups } else { groups.min(2) };
+        CallCost { reads, whole: reads, bad_checks, free_checks, ..CallCost::default() }
+    }
+
+    /// Blocks that a start tries, where runs of `bad` have no checkpoint.
+    fn tries(&self, bad: u64) -> u64 {
+        TRIES.min(2 * (bad + 1)) + halved_tries(self.geometry.blocks.into(), TRIES.min(bad + 1))
     }
 }
 
-/// Blocks that the search among `blocks` for the last one of the round tries, where no block is
-/// bad: eight before a half that was never written, two and two before the other, ten at the end.
-fn calm_tries(blocks: u64) -> u64 {
-    match blocks {
-        0 => 0,
-        _ => (TRIES + 2).max(TRIES + calm_tries((blocks - 1) / 2)).max(4 + calm_tries(blocks / 2)),
+/// Blocks that the search for the last one of the round tries among `blocks`. A search before a
+/// block of this round tries `success` at most. Any other ends a step.
+fn halved_tries(blocks: u64, success: u64) -> u64 {
+    if blocks == 0 {
+        return 0;
     }
+    let lower = TRIES + halved_tries((blocks - 1) / 2, success);
+    let upper = 2 * success + halved_tries(blocks / 2, success);
+    (success + TRIES).max(lower).max(upper)
 }

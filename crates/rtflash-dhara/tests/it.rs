@@ -1,12 +1,15 @@
 //! The executor against what Dhara's C code did, and bounds against the executor.
 
+#[path = "common/dear.rs"]
+mod dear;
 #[path = "common/histories.rs"]
 mod histories;
 
+use dear::{Climb, KINDS};
 use histories::{Kind, history, seeded};
-use rtflash_dhara::costs::{CallCost, DharaShape};
+use rtflash_dhara::costs::{CallCost, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
-use rtflash_dhara::nand::{NandGeometry, NandOperation};
+use rtflash_dhara::nand::{DharaError, NandGeometry, NandOperation};
 
 /// Seeds of histories, and CRC-32 of the operations of Dhara's C code on them (commit 1b166e4, by
 /// the program of docs/dhara-bounds.md). In the last six many blocks fail.
@@ -61,6 +64,16 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
         allowed += u32::from(shape.failures > 0);
         if let Some(bound) = bound(&shape, call) {
             assert!(did.within(&bound), "seed {seed}, {call} of {kind:?}: {did:?} above {bound:?}");
+            // Copies as quick as reads, and slow ones.
+            for copy in [1, 30] {
+                let times = DriverTimes { part: 1, whole: 1, program: copy, copy, erase: 1, mark: 1 };
+                let most = shape.time(&bound, &times);
+                assert!(did.time(&times) <= most, "seed {seed}, {call} of {kind:?}: {did:?} longer than {most}");
+            }
+        }
+        // Such an error can leave a recovery to the next call. An empty chip's start is no error.
+        if call != Call::Start && matches!(last, Err(DharaError::JournalFull | DharaError::TooBad)) {
+            break;
         }
     }
     allowed
@@ -96,6 +109,33 @@ fn costs_without_collection_are_exact() {
     }
 }
 
+/// f(1) is 9, and each time that blocks are halved 8 more: f(64) is 49. With runs of four f(1) is
+/// 13, and each time 10 more: f(64) is 73.
+#[test]
+fn a_start_by_hand() {
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 9, bad_run: 0, failures: 0, losses: false };
+    assert_eq!((shape.start().bad_checks, shape.start().reads), (2 + 49, 2 + 49 + 2));
+    let runs = DharaShape { bad_run: 4, ..shape };
+    assert_eq!((runs.start().bad_checks, runs.start().reads), (8 + 73, 2 + 49 + 2));
+    let after_losses = DharaShape { losses: true, ..runs };
+    assert_eq!(after_losses.start().reads, 8 + 73 + 4);
+}
+
+/// A block of 60 user pages, in groups of 15, and walks of 11 steps, 5 above log2 of a block: 45
+/// pages save a copy each, or 5 reads.
+#[test]
+fn a_failed_block_has_copies_or_long_walks() {
+    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 1, losses: false };
+    let calm = DharaShape { failures: 0, ..shape };
+    for (copy, saved) in [(2, 45 * 2), (100, 45 * 5)] {
+        let times = DriverTimes { part: 1, whole: 1, program: 1, copy, erase: 1, mark: 1 };
+        let both = 2 * calm.time(&calm.write(), &times);
+        // Reads, a check, five programs, an erase, a mark, and copies.
+        let block = 60 * 13 + 1 + 5 + 1 + 1 + 60 * copy;
+        assert_eq!(shape.time(&shape.write(), &times), both + block - saved);
+    }
+}
+
 /// A sector that differs from the last ones in its last bit, its last but one, and so on is as deep
 /// as a bound says.
 #[test]
@@ -127,6 +167,23 @@ fn a_synchronization_may_read_the_whole_journal() {
     let reads = CallCost::of(&log).reads;
     assert!(reads >= garbage * 10 && reads <= shape.sync().reads, "{reads} of {garbage} pages");
     assert!(!log.iter().any(|of| matches!(of, NandOperation::Erase(_))) || CallCost::of(&log).erases == 1);
+}
+
+/// The dearest calls that a climb finds are no dearer than their bounds, and the bounds no more
+/// than 1.3 times as dear. docs/dhara-bounds.md has the figures of longer climbs.
+#[test]
+fn dear_calls_are_near_their_bounds() {
+    for (gc_ratio, failures) in [1, 4, 15, 16].into_iter().flat_map(|ratio| [(ratio, 0), (ratio, 1)]) {
+        let mut climb = Climb::new(64, gc_ratio, failures);
+        climb.climb(300, &mut seeded(1));
+        climb.bury(6);
+        [0, 56].into_iter().for_each(|bad| climb.begin(bad));
+        for ((name, bound), worst) in KINDS.iter().zip(climb.bounds).zip(climb.worst) {
+            let most = if (*name, gc_ratio) == ("sync", 1) { 200 } else { 130 };
+            let ratio = bound.time * 100 / worst.time;
+            assert!(ratio <= most, "{name} at {gc_ratio}, {failures} failures: {ratio} %: {bound:?}, {worst:?}");
+        }
+    }
 }
 
 /// In the long run a write has no more copies than the bound says, and hardly less if all data but

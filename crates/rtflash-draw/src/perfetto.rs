@@ -67,7 +67,6 @@ impl Tracks {
     fn source(self, source: SourceId) -> u64 {
         1 + self.chips + self.channels + u64::from(source)
     }
-    /// What a chip does beside what is on its first track.
     fn beside(self, chip: ChipId) -> u64 {
         1 + self.chips + self.channels + self.sources + u64::from(chip)
     }

@@ -1,6 +1,5 @@
 //! Figures as PNG, without a graphics library or a font of the machine.
 
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -20,27 +19,18 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 /// Why there is no picture.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// This is no SVG document: what the reader says.
+    #[error("not an SVG figure: {0}")]
     Svg(String),
     /// The figure has no extent, or too large a one to be drawn.
+    #[error("a figure too large (or too small) for a picture")]
     Size,
     /// The picture cannot be encoded: what the encoder says.
+    #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
 }
-
-impl fmt::Display for PngError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PngError::Svg(error) => write!(f, "not an SVG figure: {error}"),
-            PngError::Size => f.write_str("a figure too large (or too small) for a picture"),
-            PngError::Encoding(error) => write!(f, "the picture cannot be encoded: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for PngError {}
 
 /// Reads an SVG figure, all of whose text is in the embedded font.
 ///

@@ -1,6 +1,6 @@
 //! Progress as the bytes of a file, so written that no change of a digit or a bit goes unnoticed.
 
-use std::{fmt, io};
+use std::io;
 
 use crate::progress::Progress;
 
@@ -14,31 +14,18 @@ const TAIL: &[u8] = b"}\n";
 const DIGITS: usize = 8;
 
 /// Why bytes are not progress that was kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptError {
     /// They do not have the form of a file with a checksum.
+    #[error("it is not what this version of rtflash writes: damaged, or of another version")]
     Form,
     /// The checksum is not that of the content.
+    #[error("its checksum is not that of its content: it is damaged, or was changed")]
     Checksum,
     /// The checksum is right, and the content is still not progress: what is wrong with it.
+    #[error("its content is no progress: {0}")]
     Content(String),
 }
-
-impl fmt::Display for KeptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeptError::Form => {
-                f.write_str("it is not what this version of rtflash writes: damaged, or of another version")
-            }
-            KeptError::Checksum => {
-                f.write_str("its checksum is not that of its content: it is damaged, or was changed")
-            }
-            KeptError::Content(problem) => write!(f, "its content is no progress: {problem}"),
-        }
-    }
-}
-
-impl std::error::Error for KeptError {}
 
 impl Progress {
     /// The bytes of a file that keeps it: JSON on one line, with the CRC-32 of all that is counted.

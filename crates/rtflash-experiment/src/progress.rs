@@ -1,7 +1,5 @@
 //! How far an experiment, or a part of one, has come: what is kept on disk.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::audit;
@@ -25,15 +23,19 @@ pub struct Progress {
 }
 
 /// Why parts do not make a whole. Says what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// There are no parts.
+    #[error("no parts to merge")]
     Nothing,
     /// This part, by position in the list, belongs to another experiment than the first.
+    #[error("a part of another experiment than the first: their manifests differ")]
     Mixed(usize),
     /// This part, by position in the list, has counts that cannot be those of its experiment.
+    #[error("a part with counts that do not fit together: it was changed")]
     Impossible(usize),
     /// This part, by position in the list, has only some of its sets done.
+    #[error("a part that is not finished: {done} of its {sets} sets are done; run it again, it goes on")]
     Unfinished {
         /// The part.
         part: usize,
@@ -43,32 +45,19 @@ pub enum MergeError {
         sets: u64,
     },
     /// Two parts, by position in the list, are the same.
+    #[error("a part that is there twice")]
     Twice(usize, usize),
     /// These parts are not there.
+    #[error("{}", missing(.0))]
     Missing(Vec<Shard>),
 }
 
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Nothing => f.write_str("no parts to merge"),
-            MergeError::Mixed(_) => f.write_str("a part of another experiment than the first: their manifests differ"),
-            MergeError::Impossible(_) => f.write_str("a part with counts that do not fit together: it was changed"),
-            MergeError::Unfinished { done, sets, .. } => {
-                write!(f, "a part that is not finished: {done} of its {sets} sets are done; run it again, it goes on")
-            }
-            MergeError::Twice(..) => f.write_str("a part that is there twice"),
-            MergeError::Missing(shards) => {
-                let few: Vec<String> = shards.iter().take(5).map(Shard::to_string).collect();
-                let more = if shards.len() > 5 { ", …" } else { "" };
-                let parts = if shards.len() == 1 { "part is" } else { "parts are" };
-                write!(f, "{} {parts} missing: {}{more}", shards.len(), few.join(", "))
-            }
-        }
-    }
+fn missing(shards: &[Shard]) -> String {
+    let few: Vec<String> = shards.iter().take(5).map(Shard::to_string).collect();
+    let more = if shards.len() > 5 { ", …" } else { "" };
+    let parts = if shards.len() == 1 { "part is" } else { "parts are" };
+    format!("{} {parts} missing: {}{more}", shards.len(), few.join(", "))
 }
-
-impl std::error::Error for MergeError {}
 
 impl Progress {
     /// Nothing done yet. The manifest is any text that says which experiment this is: parts with

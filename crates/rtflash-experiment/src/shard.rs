@@ -17,11 +17,13 @@ pub struct Shard {
 }
 
 /// Why there is no such part. Says what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
     /// Not two whole numbers.
+    #[error("write I/N, such as 0/4 for the first of four parts")]
     Form,
     /// I is not below N.
+    #[error("part {index} of {count}: parts are counted from 0 to {}", .count.saturating_sub(1))]
     Beyond {
         /// I.
         index: u32,
@@ -29,22 +31,9 @@ pub enum ShardError {
         count: u32,
     },
     /// N is zero or above [`MAX_SHARDS`].
+    #[error("{0} parts: from 1 to {MAX_SHARDS} are possible")]
     Count(u32),
 }
-
-impl fmt::Display for ShardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShardError::Form => f.write_str("write I/N, such as 0/4 for the first of four parts"),
-            ShardError::Beyond { index, count } => {
-                write!(f, "part {index} of {count}: parts are counted from 0 to {}", count.saturating_sub(1))
-            }
-            ShardError::Count(count) => write!(f, "{count} parts: from 1 to {MAX_SHARDS} are possible"),
-        }
-    }
-}
-
-impl std::error::Error for ShardError {}
 
 impl Shard {
     /// Everything, as one part.

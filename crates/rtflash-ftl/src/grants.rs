@@ -22,7 +22,7 @@ pub struct AskedPages {
 }
 
 impl ServerGrants {
-    /// The grants with one more job, which arrives now, by Eqs. (29), (30), (31) and (66): on
+    /// The grants with one more job, which arrives now, by Eqs. (30), (31), (32) and (68): on
     /// `width` chips whose passes reclaim α pages. `None` if it is due behind 2^64 ns.
     pub fn with(
         self,

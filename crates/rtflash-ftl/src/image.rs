@@ -22,7 +22,7 @@
 //! | 4 | logical pages of each chip |
 //! | 2 × 4 | its first ring, and how many |
 //! | 5 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v; δ |
-//! | 5 × 8 | U_s in thousandths (0: no server); c_r, c_w, C_g and 2 b of Eq. (66) in nanoseconds, as its server counts them |
+//! | 5 × 8 | U_s in thousandths (0: no server); c_r, c_w, C_g and 2 b of Eq. (68) in nanoseconds, as its server counts them |
 //!
 //! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
 //! the order of its pages, as in [`RequestOrder`]), w, its first logical page, how many it has (4
@@ -154,7 +154,7 @@ pub struct ImageServer {
     pub program_ns: u64,
     /// C_g.
     pub pass_ns: u64,
-    /// 2 b of Eq. (66) for each kind of a job's steps, with a second page register; else 0.
+    /// 2 b of Eq. (68) for each kind of a job's steps, with a second page register; else 0.
     pub turn_ns: u64,
 }
 

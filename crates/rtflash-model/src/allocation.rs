@@ -1,7 +1,5 @@
 //! An allocation: which chips form a cluster, and which cluster serves a task.
 
-use std::fmt;
-
 use crate::certificate::Certificate;
 use crate::ids::{ChipId, PerId, TaskId};
 use crate::reliance::Reliance;
@@ -58,36 +56,27 @@ impl Cluster {
 }
 
 /// Why chips and tasks do not make an allocation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
     /// This cluster (by position) has no chips.
+    #[error("cluster {0} has no chips")]
     EmptyCluster(usize),
     /// This chip is named in two clusters, or twice in one.
+    #[error("chip {0} is used twice")]
     ChipTwice(ChipId),
     /// There is no such chip.
+    #[error("there is no chip {0}")]
     NoSuchChip(ChipId),
     /// This task is in two clusters, or twice in one.
+    #[error("task {0} is placed twice")]
     TaskTwice(TaskId),
     /// There is no such task.
+    #[error("there is no task {0}")]
     NoSuchTask(TaskId),
     /// This task is in no cluster.
+    #[error("task {0} is in no cluster")]
     TaskMissing(TaskId),
 }
-
-impl fmt::Display for AllocationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AllocationError::EmptyCluster(cluster) => write!(f, "cluster {cluster} has no chips"),
-            AllocationError::ChipTwice(chip) => write!(f, "chip {chip} is used twice"),
-            AllocationError::NoSuchChip(chip) => write!(f, "there is no chip {chip}"),
-            AllocationError::TaskTwice(task) => write!(f, "task {task} is placed twice"),
-            AllocationError::NoSuchTask(task) => write!(f, "there is no task {task}"),
-            AllocationError::TaskMissing(task) => write!(f, "task {task} is in no cluster"),
-        }
-    }
-}
-
-impl std::error::Error for AllocationError {}
 
 impl Allocation {
     /// The allocation with these clusters, in this order, for a device of `chips` chips and a set

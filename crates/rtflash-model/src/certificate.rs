@@ -13,17 +13,7 @@ macro_rules! placements {
             $($(#[$meaning])* $placement,)*
         }
 
-        impl Placement {
-            /// All that there are.
-            pub const ALL: [Placement; [$($name),*].len()] = [$(Placement::$placement),*];
-
-            /// What it is called in files.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Placement::$placement => $name,)*
-                }
-            }
-        }
+        crate::names! { Placement { $($placement = $name,)* } }
     };
 }
 

@@ -65,7 +65,8 @@ impl fmt::Display for Path {
 }
 
 /// One thing that is wrong with a description.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem} (expected: {expected})")]
 pub struct Invalid {
     /// The value that is wrong.
     pub path: Path,
@@ -88,11 +89,3 @@ impl Invalid {
         self
     }
 }
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (expected: {})", self.path, self.problem, self.expected)
-    }
-}
-
-impl std::error::Error for Invalid {}

@@ -34,7 +34,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
-// For the macro `ids`.
+// For the macros `ids` and `names`.
 #[doc(hidden)]
 pub use serde;
 
@@ -46,6 +46,7 @@ mod file;
 pub mod generate;
 mod ids;
 mod invalid;
+mod names;
 mod on_chip;
 pub mod random;
 pub mod reading {

@@ -20,27 +20,18 @@ pub struct LogicalRatio {
 }
 
 /// Why a text is not a [`LogicalRatio`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RatioError {
     /// Not a decimal number.
+    #[error("not a decimal number")]
     NotANumber,
     /// At or below zero, or at or above one.
+    #[error("outside the open interval (0, 1)")]
     OutOfRange,
     /// More than [`MAX_DECIMALS`] decimal places.
+    #[error("more than {MAX_DECIMALS} decimal places")]
     TooFine,
 }
-
-impl fmt::Display for RatioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RatioError::NotANumber => f.write_str("not a decimal number"),
-            RatioError::OutOfRange => f.write_str("outside the open interval (0, 1)"),
-            RatioError::TooFine => write!(f, "more than {MAX_DECIMALS} decimal places"),
-        }
-    }
-}
-
-impl std::error::Error for RatioError {}
 
 impl LogicalRatio {
     /// One half.

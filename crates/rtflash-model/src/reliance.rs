@@ -15,26 +15,32 @@ pub enum Reliance {
     Queue,
 }
 
-impl Reliance {
-    /// All of them, the least first.
-    pub const ALL: [Reliance; 3] = [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue];
+crate::names! {
+    Reliance {
+        Nothing = "nothing",
+        Neighbours = "neighbours",
+        Queue = "queue",
+    }
+}
 
+impl Reliance {
     /// Those that are less, the most of them first.
     pub fn less(self) -> impl Iterator<Item = Reliance> {
         Reliance::ALL.into_iter().rev().filter(move |&less| less < self)
     }
 
-    /// What it is called: `nothing`, `neighbours` or `queue`.
-    pub const fn name(self) -> &'static str {
+    /// The value of the option `--assume` for it.
+    pub const fn assumption(self) -> &'static str {
         match self {
             Reliance::Nothing => "nothing",
-            Reliance::Neighbours => "neighbours",
-            Reliance::Queue => "queue",
+            Reliance::Neighbours => "neighbour-load",
+            Reliance::Queue => "fifo-bus",
         }
     }
 
-    /// The one of that name.
-    pub fn from_name(name: &str) -> Option<Reliance> {
-        Reliance::ALL.into_iter().find(|reliance| reliance.name() == name)
+    /// The one of that value of `--assume`, or of that name.
+    pub fn from_assumption(given: &str) -> Option<Reliance> {
+        let is_it = |one: &Reliance| one.assumption() == given || one.name() == given;
+        Reliance::ALL.into_iter().find(is_it)
     }
 }

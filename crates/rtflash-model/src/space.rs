@@ -27,7 +27,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49), (50) and (75).
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (51), (52) and (78).
     /// `placement` is that of its certificate; `None` is the thesis's cluster, which has no rule
     /// for where pages go, so that its data may take every logical page that there is.
     pub fn new<'t>(

@@ -29,19 +29,15 @@ pub enum Access {
     Stream,
 }
 
-impl Access {
-    /// Every access pattern.
-    pub const ALL: [Access; 3] = [Access::Random, Access::Sequential, Access::Stream];
-
-    /// What it is called in files: `random`, `sequential` or `stream`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Access::Random => "random",
-            Access::Sequential => "sequential",
-            Access::Stream => "stream",
-        }
+crate::names! {
+    Access {
+        Random = "random",
+        Sequential = "sequential",
+        Stream = "stream",
     }
+}
 
+impl Access {
     /// Whether the pages of a request are consecutive.
     pub const fn is_consecutive(self) -> bool {
         match self {

@@ -170,36 +170,27 @@ const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us",
 const LONG_UNITS: [(&str, u64); 2] = [("min", 60_000_000_000), ("h", 3_600_000_000_000)];
 
 /// Why a text is not a time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
     /// There is a number but no unit behind it.
+    #[error("a time without a unit")]
     NoUnit,
     /// The unit (given) is none of ns, us, µs, ms, s, min, h.
+    #[error("unknown unit of time `{0}`")]
     UnknownUnit(String),
     /// What stands before the unit is not a decimal number.
+    #[error("not a time")]
     NotANumber,
     /// The number has a minus sign.
+    #[error("a time below zero")]
     Negative,
     /// It is not a whole number of nanoseconds.
+    #[error("not a whole number of nanoseconds")]
     FractionOfNanosecond,
     /// It is 2⁶³ nanoseconds or more.
+    #[error("too long: 2^63 ns (about 292 years) is the limit")]
     TooLong,
 }
-
-impl fmt::Display for TimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TimeError::NoUnit => f.write_str("a time without a unit"),
-            TimeError::UnknownUnit(unit) => write!(f, "unknown unit of time `{unit}`"),
-            TimeError::NotANumber => f.write_str("not a time"),
-            TimeError::Negative => f.write_str("a time below zero"),
-            TimeError::FractionOfNanosecond => f.write_str("not a whole number of nanoseconds"),
-            TimeError::TooLong => f.write_str("too long: 2^63 ns (about 292 years) is the limit"),
-        }
-    }
-}
-
-impl std::error::Error for TimeError {}
 
 /// Reads a decimal number with a unit, such as `12.5ms`, exactly.
 ///

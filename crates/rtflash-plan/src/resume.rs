@@ -56,16 +56,9 @@ impl<'w> State<'w> {
 }
 
 /// What is read is not the state of a run that is made like this one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not the state of such a run")]
 pub struct NoState;
-
-impl std::fmt::Display for NoState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("this is not the state of such a run")
-    }
-}
-
-impl std::error::Error for NoState {}
 
 /// What is left of a state that is read.
 pub struct Rest<'r>(&'r mut dyn Read);

@@ -1,6 +1,5 @@
 //! Which pages may be trimmed, and whose they are.
 
-use std::fmt;
 use std::ops::Range;
 
 use crate::ids::{ClusterId, Lpn};
@@ -9,38 +8,27 @@ use crate::options::{Options, PeriodicTrim};
 use crate::plan::{Plan, Promise};
 
 /// Why pages are not trimmed as it is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTrim {
     /// The task has no requests.
+    #[error("it has no requests, and so no pages")]
     NoRequests,
     /// Its cluster is run without a certificate.
+    #[error("only clusters with certificates know pages that hold nothing: --analysis sound gives them")]
     NoCertificate,
     /// The task owns zones, which are overwritten as a whole.
+    #[error("it owns zones, which are overwritten as a whole")]
     Zones,
     /// The task has only this number of pages.
+    #[error("it has {0} pages")]
     Pages(u32),
     /// There is no page, or no time between two trims.
+    #[error("that is no page, or no time")]
     Nothing,
     /// Programs and erases are to fail meanwhile.
+    #[error("nothing is trimmed while programs and erases fail (--faults)")]
     Faults,
 }
-
-impl fmt::Display for NoTrim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoTrim::NoRequests => f.write_str("it has no requests, and so no pages"),
-            NoTrim::NoCertificate => {
-                f.write_str("only clusters with certificates know pages that hold nothing: --analysis sound gives them")
-            }
-            NoTrim::Zones => f.write_str("it owns zones, which are overwritten as a whole"),
-            NoTrim::Pages(pages) => write!(f, "it has {pages} pages"),
-            NoTrim::Nothing => f.write_str("that is no page, or no time"),
-            NoTrim::Faults => f.write_str("nothing is trimmed while programs and erases fail (--faults)"),
-        }
-    }
-}
-
-impl std::error::Error for NoTrim {}
 
 impl PeriodicTrim {
     /// The cluster of its task, and the logical pages of the task's requests there; or why a run of

@@ -1,6 +1,5 @@
 //! One allocation, run and judged.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
@@ -23,15 +22,19 @@ fn operations<'o, 'p: 'o>(observers: impl IntoIterator<Item = &'o GroupObservers
 }
 
 /// Why a case could not be run to its end.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NotRun {
     /// It cannot be run at all.
+    #[error("{0}")]
     Refused(PlanRefusal),
     /// A limit was reached.
+    #[error("{0}")]
     GivenUp(RunError),
     /// Its trace could not be written.
+    #[error("cannot write the trace: {0}")]
     Trace(io::Error),
     /// Its state could not be read, or not be kept.
+    #[error("cannot keep the state of the run: {0}")]
     State(io::Error),
 }
 
@@ -52,19 +55,6 @@ impl From<NoState> for NotRun {
         NotRun::State(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 }
-
-impl fmt::Display for NotRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotRun::Refused(refusal) => refusal.fmt(f),
-            NotRun::GivenUp(error) => error.fmt(f),
-            NotRun::Trace(error) => write!(f, "cannot write the trace: {error}"),
-            NotRun::State(error) => write!(f, "cannot keep the state of the run: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for NotRun {}
 
 /// A run that is over.
 #[derive(Debug)]

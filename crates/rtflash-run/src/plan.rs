@@ -1,25 +1,30 @@
 //! An allocation as a plan for the executor.
 
-use std::fmt;
-
 use rtflash_analysis::{Analysis, Fraction, GcDemand};
 use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
 use rtflash_plan::{ClusterTerms, NoTrim, Period, Plan, PlanError, Timing};
 
 /// Why an allocation cannot be executed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanRefusal {
     /// Under this analysis the transfer of a page is a part of its read or program, and on this
     /// device it takes longer than that.
+    #[error(
+        "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as \
+             a part of them, nothing can be executed"
+    )]
     TransferTooLong,
     /// A period is too short or too long to be released: below one nanosecond.
+    #[error("the garbage collection of task {task} has a period below one nanosecond: it cannot be released")]
     Period {
         /// The writing task whose GC has this period.
         task: TaskId,
     },
     /// What the executor says.
+    #[error("{0}")]
     Plan(PlanError),
     /// One of the trims that are asked for cannot be.
+    #[error("a task cannot trim: {why}")]
     Trim {
         /// Which one, by its position among them.
         trim: usize,
@@ -27,6 +32,11 @@ pub enum PlanRefusal {
         why: NoTrim,
     },
     /// Its tables would take more memory than was granted.
+    #[error(
+        "the device is too large: a run of it would take {} of memory, and {} are allowed",
+        binary(*.needed),
+        binary(*.limit)
+    )]
     Memory {
         /// Bytes that they would take.
         needed: u64,
@@ -34,34 +44,6 @@ pub enum PlanRefusal {
         limit: u64,
     },
 }
-
-impl fmt::Display for PlanRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlanRefusal::TransferTooLong => f.write_str(
-                "page_transfer is longer than page_read or page_program: with an analysis that counts the transfer as \
-                 a part of them, nothing can be executed",
-            ),
-            PlanRefusal::Period { task } => {
-                write!(
-                    f,
-                    "the garbage collection of task {task} has a period below one nanosecond: it cannot be \
-                           released"
-                )
-            }
-            PlanRefusal::Plan(error) => error.fmt(f),
-            PlanRefusal::Trim { why, .. } => write!(f, "a task cannot trim: {why}"),
-            PlanRefusal::Memory { needed, limit } => write!(
-                f,
-                "the device is too large: a run of it would take {} of memory, and {} are allowed",
-                binary(*needed),
-                binary(*limit)
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PlanRefusal {}
 
 /// Bytes in a unit in which they are few: `12.5 GiB`.
 #[allow(clippy::cast_precision_loss)]

@@ -37,30 +37,21 @@ pub struct ClientCommand {
 }
 
 /// Why a command is not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
     /// There is no such export, or it has no such pages, or there are none.
+    #[error("there are no such pages")]
     NoSuchPages,
     /// The task does not read, or does not write; who does not write does not trim.
+    #[error("the task declares no such requests")]
     NotDeclared,
     /// It owns zones, and this write does not go on where the last one ended.
+    #[error("the task owns zones, and writes them in order")]
     OutOfOrder,
     /// Its pages cannot be trimmed: it owns zones, or its cluster has no certificate.
+    #[error("the pages cannot be trimmed")]
     NotTrimmed,
 }
-
-impl fmt::Display for DriveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DriveError::NoSuchPages => "there are no such pages",
-            DriveError::NotDeclared => "the task declares no such requests",
-            DriveError::OutOfOrder => "the task owns zones, and writes them in order",
-            DriveError::NotTrimmed => "the pages cannot be trimmed",
-        })
-    }
-}
-
-impl std::error::Error for DriveError {}
 
 /// What came of the requests of a task in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! Why a run comes to no end.
 
-use std::fmt;
-
 use rtflash_model::Instant;
 
 /// Why a run was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// More jobs, or with parallel dispatch pages, are pending than can be kept.
+    #[error("more than {limit} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up")]
     TooManyPending {
         /// When that was so.
         at: Instant,
@@ -15,12 +14,3 @@ pub enum RunError {
         limit: usize,
     },
 }
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunError::TooManyPending { at, limit } = self;
-        write!(f, "more than {limit} jobs (with parallel dispatch: pages) are pending at {at}: the run was given up")
-    }
-}
-
-impl std::error::Error for RunError {}

@@ -27,51 +27,30 @@ pub enum BaselineScheme {
     LazyRtgc,
     /// A drive without deadlines.
     Stock,
-    /// Dhara, with a ratio of four.
-    Dhara,
-    /// Dhara, with a ratio of fifteen.
-    Dhara15,
-    /// Dhara, with a ratio of four, and callers by priority.
-    DharaPriority,
-    /// Dhara, with a ratio of fifteen, and callers by priority.
-    Dhara15Priority,
+    /// Dhara.
+    Dhara {
+        /// Its ratio.
+        gc_ratio: u8,
+        /// Whether its callers have priorities.
+        by_priority: bool,
+    },
 }
 
 impl BaselineScheme {
     /// By the name of the analysis.
     pub fn from_name(name: &str) -> Option<BaselineScheme> {
-        use BaselineScheme::{Chang, Dhara, Dhara15, Dhara15Priority, DharaPriority, Gftl, LazyRtgc, Rftl, Stock};
-        let all = [Chang, Gftl, Rftl, LazyRtgc, Stock, Dhara, Dhara15, DharaPriority, Dhara15Priority];
-        all.into_iter().find(|scheme| scheme.name() == name)
-    }
-
-    /// The name of the analysis.
-    pub fn name(self) -> &'static str {
-        match self {
-            BaselineScheme::Chang => "chang",
-            BaselineScheme::Gftl => "gftl",
-            BaselineScheme::Rftl => "rftl",
-            BaselineScheme::LazyRtgc => "lazy-rtgc",
-            BaselineScheme::Stock => "stock",
-            BaselineScheme::Dhara => "dhara",
-            BaselineScheme::Dhara15 => "dhara-15",
-            BaselineScheme::DharaPriority => "dhara-priority",
-            BaselineScheme::Dhara15Priority => "dhara-15-priority",
+        match name {
+            "chang" => Some(BaselineScheme::Chang),
+            "gftl" => Some(BaselineScheme::Gftl),
+            "rftl" => Some(BaselineScheme::Rftl),
+            "lazy-rtgc" => Some(BaselineScheme::LazyRtgc),
+            "stock" => Some(BaselineScheme::Stock),
+            _ => {
+                let (name, by_priority) = name.strip_suffix("-priority").map_or((name, false), |name| (name, true));
+                let gc_ratio = if name == "dhara" { 4 } else { name.strip_prefix("dhara-")?.parse().ok()? };
+                (gc_ratio > 0).then_some(BaselineScheme::Dhara { gc_ratio, by_priority })
+            }
         }
-    }
-
-    /// Dhara's ratio.
-    fn gc_ratio(self) -> Option<u32> {
-        match self {
-            BaselineScheme::Dhara | BaselineScheme::DharaPriority => Some(4),
-            BaselineScheme::Dhara15 | BaselineScheme::Dhara15Priority => Some(15),
-            _ => None,
-        }
-    }
-
-    /// Whether Dhara's callers have priorities.
-    fn by_priority(self) -> bool {
-        matches!(self, BaselineScheme::DharaPriority | BaselineScheme::Dhara15Priority)
     }
 }
 
@@ -95,7 +74,6 @@ pub fn verify_baseline(set: &TaskSet, allocation: &Allocation, scheme: BaselineS
     Verification { clusters: clusters.collect() }
 }
 
-/// A cluster as one flash memory.
 struct Memory<'a> {
     device: &'a Device,
     scheme: BaselineScheme,
@@ -109,7 +87,8 @@ fn whole(number: impl Into<BigInt>) -> BigRational {
 impl Memory<'_> {
     /// Its chip under Dhara; none where that takes no such chip, or under another scheme.
     fn dhara(&self) -> Option<DharaChip<'_>> {
-        self.scheme.gc_ratio().and_then(|ratio| DharaChip::new(self.device, ratio))
+        let BaselineScheme::Dhara { gc_ratio, .. } = self.scheme else { return None };
+        DharaChip::new(self.device, gc_ratio.into())
     }
 
     /// Whether the scheme says anything of the set: pages are left to data, or a drive's passes
@@ -247,7 +226,10 @@ impl Memory<'_> {
                 (reserves > free).then(|| format!("its reserves take {reserved} pages, and {free} are free"))
             }
             BaselineScheme::Stock => self.late_answer(tasks),
-            scheme => self.dhara().and_then(|chip| chip.obstacle(tasks, self.chips, scheme.by_priority())),
+            scheme => {
+                let by_priority = matches!(scheme, BaselineScheme::Dhara { by_priority: true, .. });
+                self.dhara().and_then(|chip| chip.obstacle(tasks, self.chips, by_priority))
+            }
         }
     }
 

@@ -17,7 +17,6 @@ fn rounded_up(over: BigRational, under: &BigRational) -> BigRational {
     (over / under).ceil()
 }
 
-/// A chip with Dhara.
 pub(crate) struct DharaChip<'a> {
     device: &'a Device,
     /// g.
@@ -143,7 +142,8 @@ impl DharaChip<'_> {
             let mut at = 0;
             loop {
                 // Work comes at the arrivals alone: a moment right before one is the likeliest.
-                at = urgent().map(|kind| (at / kind.period + 1) * kind.period).min().unwrap_or(u64::MAX);
+                let next = urgent().map(|kind| (at / kind.period + 1) * kind.period).min();
+                at = next.expect("the kind itself is urgent: an invariant");
                 if at > period || urgent().map(|kind| kind.before(at)).sum::<u64>() > MOST_RELEASES {
                     return true;
                 }
@@ -157,7 +157,6 @@ impl DharaChip<'_> {
     }
 }
 
-/// A kind of request.
 struct Kind {
     pages: u64,
     writes: bool,

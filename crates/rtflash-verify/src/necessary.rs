@@ -84,7 +84,7 @@ impl Tests<'_> {
         (pages, self.command() + t_r + t_w, self.command() + erase)
     }
 
-    /// Σ data > m⌊λNP⌋, Eq. (58).
+    /// Σ data > m⌊λNP⌋, Eq. (60).
     fn data(&self) -> bool {
         let data: u128 = self.set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
         data > self.set.device().logical_pages()
@@ -100,13 +100,13 @@ impl Tests<'_> {
         let (m, channels, n) = (u64::from(device.chips()), u64::from(device.channels()), request.pages());
         let (t_b, pages) = self.times();
         let c = pages[usize::from(writes)];
-        // Pages on one chip, Eq. (55).
+        // Pages on one chip, Eq. (57).
         let mut k = n.div_ceil(m);
         if !writes && request.access() == Access::Random {
             let held = self.own(task).map_or(device.logical_pages_per_chip(), |own| own.div_ceil(m));
             k = k.max(n.min(held));
         }
-        // By chip, and by bus, Eq. (56).
+        // By chip, and by bus, Eq. (58).
         // Programs hold the bus for t_b each, reads for t_d each behind the first command.
         let (ahead, each) = if writes { (0, t_b) } else { (self.command(), t_b - self.command()) };
         let by_bus = u128::from(ahead + c - t_b) + u128::from(n.div_ceil(channels)) * u128::from(each);
@@ -121,13 +121,13 @@ impl Tests<'_> {
         least > u128::from(request.deadline().as_ns() - request.jitter().as_ns())
     }
 
-    /// t_b Σ n/T, Eq. (51).
+    /// t_b Σ n/T, Eq. (53).
     fn bus_load(&self) -> BigRational {
         let (t_b, _) = self.times();
         self.requests().map(|(_, request, _)| pages_a_time(&request) * ratio(t_b, 1)).sum()
     }
 
-    /// Eq. (54).
+    /// Eq. (56).
     fn chip_load(&self) -> BigRational {
         let device = self.set.device();
         let (pages, copy, erase) = self.chip_times();
@@ -142,7 +142,7 @@ impl Tests<'_> {
         own + (written + &copies) * erased + copies * ratio(copy, 1)
     }
 
-    /// Copies in a unit of time that some set of writers forces, Eq. (53): all with ν at least as
+    /// Copies in a unit of time that some set of writers forces, Eq. (55): all with ν at least as
     /// large as one writer's.
     fn copies(&self) -> BigRational {
         let p = u64::from(self.set.device().pages_per_block());
@@ -160,7 +160,7 @@ impl Tests<'_> {
         writers.iter().map(of).max().unwrap_or_else(BigRational::zero).max(BigRational::zero())
     }
 
-    /// ν, Eq. (52).
+    /// ν, Eq. (54).
     fn left(&self, task: &Task, request: &Request) -> u64 {
         if request.access().is_consecutive() {
             return 0;
@@ -177,7 +177,7 @@ impl Tests<'_> {
         u64::try_from(level - 1).map_or(p - 1, |level| level.min(p - 1))
     }
 
-    /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (57).
+    /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (59).
     fn is_overfull(&self, horizon: u64) -> bool {
         if self.requests().all(|(_, request, _)| request.is_implicit()) {
             return false;

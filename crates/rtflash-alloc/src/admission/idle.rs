@@ -13,14 +13,14 @@ const ROUNDS: u32 = 200;
 /// Between two idle instants it executes what is released there. What is released within t takes
 /// no longer than [`Demand::arriving`], its waits for the bus included, and what two page registers
 /// still hold is no more than B. Where both together are no more than t, the processor has been
-/// idle again by then (docs/admission.md, Lemma A2).
+/// idle again by then (docs/admission.md, Lemma 30).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, Span::ZERO)
 }
 
 /// Like [`idle_within`], counted from the end of a server's last job if no more come. A job that is
 /// due by then is over: jobs executed within t after it were released within t and the longest
-/// deadline (docs/admission.md, Theorem A4).
+/// deadline (docs/admission.md, Theorem 14).
 pub(super) fn idle_after_jobs(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, demand.longest_deadline())
 }

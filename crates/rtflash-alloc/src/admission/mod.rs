@@ -14,8 +14,6 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use rtflash_model::{
     Allocation, Certificate, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
@@ -118,36 +116,27 @@ pub struct Admitted {
 }
 
 /// Why a cluster does not take a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AdmissionRefusal {
     /// There is no room for its data.
+    #[error("its data do not fit")]
     Data,
     /// It writes, and the cluster keeps no free pages in reserve.
+    #[error("it writes, and no free pages are kept in reserve")]
     NoReserve,
     /// The certificate would have to be changed, and a server, which may never be idle, is on the
     /// cluster.
+    #[error("its certificate would have to change, and with a server it may never idle")]
     Server,
     /// No certificate was found with which the cluster is in time.
+    #[error("no certificate was found by which it is in time")]
     Late,
     /// With the task in it this cluster would no longer be in time.
+    #[error("cluster {0} would no longer be in time")]
     Neighbour(ClusterId),
     /// Certificates would do, but no way was found to the reserve that they need.
+    #[error("no way was found to the reserve of a certificate that would do")]
     Reserve,
-}
-
-impl fmt::Display for AdmissionRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AdmissionRefusal::Data => f.write_str("its data do not fit"),
-            AdmissionRefusal::NoReserve => f.write_str("it writes, and no free pages are kept in reserve"),
-            AdmissionRefusal::Server => {
-                f.write_str("its certificate would have to change, and with a server it may never idle")
-            }
-            AdmissionRefusal::Late => f.write_str("no certificate was found by which it is in time"),
-            AdmissionRefusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
-            AdmissionRefusal::Reserve => f.write_str("no way was found to the reserve of a certificate that would do"),
-        }
-    }
 }
 
 /// Whether a task may be added.

@@ -1,7 +1,5 @@
 //! Job streams: whose server has room for them.
 
-use std::fmt;
-
 use rtflash_analysis::certified::ChannelContention;
 use rtflash_analysis::{Rational, Work};
 use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
@@ -9,22 +7,15 @@ use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
 use super::RunningDevice;
 
 /// Why no server takes a job stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StreamRefusal {
     /// No cluster has a server.
+    #[error("no cluster has a server")]
     NoServer,
     /// In the long run its jobs ask for more than any server has left, so that they would wait
     /// longer and longer.
+    #[error("in the long run its jobs take more than any server has left")]
     Full,
-}
-
-impl fmt::Display for StreamRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StreamRefusal::NoServer => f.write_str("no cluster has a server"),
-            StreamRefusal::Full => f.write_str("in the long run its jobs take more than any server has left"),
-        }
-    }
 }
 
 /// A server with what is left of it.

@@ -95,7 +95,6 @@ pub(super) struct NeverFits {
     pub limit: Option<Limit>,
 }
 
-/// Tasks in groups, each group in the smallest cluster that it holds in.
 pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
     /// The smallest cluster for each task alone.

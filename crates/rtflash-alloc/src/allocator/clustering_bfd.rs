@@ -100,7 +100,6 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     result
 }
 
-/// A cluster that a task might go to.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     /// Its slot, or `None`: the first of the clusters without tasks.

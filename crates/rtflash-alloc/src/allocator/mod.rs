@@ -29,8 +29,6 @@ mod space;
 mod ties;
 mod unplaced;
 
-use std::fmt;
-
 use rtflash_analysis::necessary::Impossible;
 use rtflash_analysis::reason::Reason;
 use rtflash_analysis::{Analysis, PartFtl, Test, Untestable, Work, cluster_verdict};
@@ -119,9 +117,10 @@ pub struct Unplaced {
 }
 
 /// Why an algorithm cannot tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Limit {
     /// More tasks than [`Exact`] searches.
+    #[error("{tasks} tasks are more than the {limit} that the exact search takes")]
     TooManyTasks {
         /// Tasks in the set.
         tasks: u32,
@@ -130,24 +129,32 @@ pub enum Limit {
     },
     /// A processor-demand test was given up: the load is so near to one that too many intervals
     /// would have to be looked at.
+    #[error("a demand test was given up: the load is too near to one")]
     TestGivenUp,
     /// The algorithm is not one for this analysis.
+    #[error("the algorithm has a test of its own, and none under this analysis")]
     OtherAnalysis,
     /// The analysis does not know of the deadline or the jitter of a request, or of the device's
     /// commands.
+    #[error("{0}")]
     Untestable(Untestable),
     /// The algorithm was given up after a number of steps.
+    #[error("the algorithm was given up after {limit} steps")]
     TooMuchWork {
         /// Steps allowed.
         limit: u64,
     },
     /// No necessary test fails, which proves nothing: from [`AnyAllocation`].
+    #[error("no necessary test fails, which proves nothing: the other analyses say what is enough")]
     NotExcluded,
     /// There is an allocation, and no layout of its clusters as rectangles was found.
+    #[error("there is an allocation, but no layout of its clusters as rectangles of channels and ways was found")]
     NoRectangles,
     /// What an algorithm gave is no division of the chips and tasks.
+    #[error("the algorithm did not divide the chips among the tasks: {0}")]
     NoDivision(AllocationError),
     /// Fewer chips than PaRT-FTL needs.
+    #[error("PaRT-FTL needs at least {needed} chips, one of them for parity, and the device has {chips}")]
     TooFewChips {
         /// Chips of the device.
         chips: u32,
@@ -161,33 +168,6 @@ impl Unplaced {
     /// under the sound analyses at least one.
     pub fn best_utilization(&self) -> Option<f64> {
         self.reason.utilization()
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::TooManyTasks { tasks, limit } => {
-                write!(f, "{tasks} tasks are more than the {limit} that the exact search takes")
-            }
-            Limit::TestGivenUp => f.write_str("a demand test was given up: the load is too near to one"),
-            Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
-            Limit::Untestable(cause) => cause.fmt(f),
-            Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
-            Limit::NotExcluded => {
-                f.write_str("no necessary test fails, which proves nothing: the other analyses say what is enough")
-            }
-            Limit::NoRectangles => {
-                write!(
-                    f,
-                    "there is an allocation, but no layout of its clusters as rectangles of channels and ways was found"
-                )
-            }
-            Limit::NoDivision(error) => write!(f, "the algorithm did not divide the chips among the tasks: {error}"),
-            Limit::TooFewChips { chips, needed } => {
-                write!(f, "PaRT-FTL needs at least {needed} chips, one of them for parity, and the device has {chips}")
-            }
-        }
     }
 }
 

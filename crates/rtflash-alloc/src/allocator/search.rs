@@ -76,7 +76,6 @@ pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<TaskGroup<S::Held>>> {
     search.groups.fit().then(|| search.groups.into_groups())
 }
 
-/// The search's state.
 struct RuinAndRecreate<S: Sizes> {
     groups: Groups<S>,
     random: u64,

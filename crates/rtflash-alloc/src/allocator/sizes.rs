@@ -58,10 +58,8 @@ pub(super) trait Sizes {
         one.chips <= other.chips && one.cost <= other.cost
     }
 
-    /// Tasks in the set.
     fn tasks(&self) -> u32;
 
-    /// Chips of the device.
     fn chips(&self) -> u32;
 
     /// Whether more tasks never need fewer chips.

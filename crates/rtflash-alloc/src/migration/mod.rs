@@ -11,7 +11,6 @@ mod servers;
 mod stage;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet};
 
@@ -116,28 +115,42 @@ impl Migration {
 }
 
 /// Why a cluster of the new allocation was not made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StageRefusal {
     /// One of its chips serves a cluster that does not get free.
+    #[error("chip {0} serves a cluster that does not get free")]
     Chip(ChipId),
     /// A server, of this cluster as it is numbered then, may never be idle: it is not known when
     /// nothing is left of what is taken away beside it.
+    #[error("cluster {0} has a server for job streams, and may never be idle")]
     Server(ClusterId),
     /// With commands on the bus, chips that served tasks are not erased while others run.
+    #[error("chip {0} would be erased while commands of others use its bus")]
     EraseCommands(ChipId),
     /// A task that owns zones, or would, states no data, or writes something else than a stream.
+    #[error("in zones it has to state its `data_pages`, and to write nothing but a stream")]
     Zones(TaskId),
     /// The data do not fit.
+    #[error("the data do not fit")]
     Data,
     /// A task does not say what it keeps, and would have fewer pages than it has now.
+    #[error("it states no `data_pages`, and would have fewer than it has now")]
     Share(TaskId),
     /// A task goes round in its range, and would have another one, or states no data.
+    #[error("it goes round in its range, and would have another one")]
     Range(TaskId),
     /// It is not in time with the tasks that move, by no certificate that was tried.
+    #[error("no certificate was found by which it is in time")]
     Late,
     /// An existing cluster does not take this task: why; `None` where the task runs nowhere.
+    #[error("{why}", why = not_admitted(.1.as_ref()))]
     NotAdmitted(TaskId, Option<AdmissionRefusal>),
     /// With this task an existing cluster's load is at least this, whatever its certificate.
+    #[error(
+        "with it the utilization of the cluster that runs is at least {}.{:03}",
+        .thousandths / 1_000,
+        .thousandths % 1_000
+    )]
     Overloaded {
         /// The task.
         task: TaskId,
@@ -145,44 +158,21 @@ pub enum StageRefusal {
         thousandths: u64,
     },
     /// All of the cluster's rows are taken: a copy server counts as a task of one.
+    #[error("the cluster would be full, without a row for what copies")]
     Full(TaskId),
     /// There is no time left in which this task's pages could be copied.
+    #[error("no time is left in which its pages could be copied")]
     NoTimeToCopy(TaskId),
     /// It is not known when nothing is left of what is taken away.
+    #[error("it is not known when nothing is left of it at its old place")]
     NotSettled(TaskId),
     /// It is too long for what the program counts: 2⁶³ ns.
+    #[error("it would take 2^63 ns or more")]
     TooLong,
 }
 
-impl fmt::Display for StageRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StageRefusal::Chip(chip) => write!(f, "chip {chip} serves a cluster that does not get free"),
-            StageRefusal::Server(cluster) => {
-                write!(f, "cluster {cluster} has a server for job streams, and may never be idle")
-            }
-            StageRefusal::EraseCommands(chip) => {
-                write!(f, "chip {chip} would be erased while commands of others use its bus")
-            }
-            StageRefusal::Zones(_) => {
-                f.write_str("in zones it has to state its `data_pages`, and to write nothing but a stream")
-            }
-            StageRefusal::Data => f.write_str("the data do not fit"),
-            StageRefusal::Share(_) => f.write_str("it states no `data_pages`, and would have fewer than it has now"),
-            StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
-            StageRefusal::Late => f.write_str("no certificate was found by which it is in time"),
-            StageRefusal::NotAdmitted(_, None) => f.write_str("it runs nowhere"),
-            StageRefusal::NotAdmitted(_, Some(why)) => write!(f, "the cluster that runs does not take it: {why}"),
-            StageRefusal::Overloaded { thousandths, .. } => {
-                let (whole, part) = (thousandths / 1_000, thousandths % 1_000);
-                write!(f, "with it the utilization of the cluster that runs is at least {whole}.{part:03}")
-            }
-            StageRefusal::Full(_) => f.write_str("the cluster would be full, without a row for what copies"),
-            StageRefusal::NoTimeToCopy(_) => f.write_str("no time is left in which its pages could be copied"),
-            StageRefusal::NotSettled(_) => f.write_str("it is not known when nothing is left of it at its old place"),
-            StageRefusal::TooLong => f.write_str("it would take 2^63 ns or more"),
-        }
-    }
+fn not_admitted(why: Option<&AdmissionRefusal>) -> String {
+    why.map_or_else(|| "it runs nowhere".into(), |why| format!("the cluster that runs does not take it: {why}"))
 }
 
 impl StageRefusal {

@@ -66,7 +66,6 @@ impl Near {
         }
     }
 
-    /// The set of these tasks.
     pub(super) fn set(&self, device: &Device) -> Option<TaskSet> {
         TaskSet::new(*device, self.tasks.clone(), Vec::new()).ok()
     }

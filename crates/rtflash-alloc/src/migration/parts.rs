@@ -15,7 +15,6 @@ pub struct MovedParts {
     pub moved: TaskId,
 }
 
-/// The tasks of a stage.
 #[derive(Debug)]
 pub(super) struct StageTasks {
     /// All of them, in order.
@@ -57,7 +56,6 @@ impl StageTasks {
         StageTasks { all, parts }
     }
 
-    /// The set of all of them.
     pub(super) fn set(&self, device: &Device) -> Option<TaskSet> {
         TaskSet::new(*device, self.all.clone(), Vec::new()).ok()
     }

@@ -11,7 +11,6 @@ use super::parts::{StageTasks, whole_rows};
 use super::{MigrationOptions, MovedBy, MovedParts, Stage, StageRefusal, TaskMove};
 use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
 
-/// A cluster that is to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) cluster: &'a Cluster,

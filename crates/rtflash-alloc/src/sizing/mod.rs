@@ -178,7 +178,6 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     Sizing { outcome, at_least, limits, cost, spread }
 }
 
-/// What an allocation that passes costs as it is, and with its free chips used.
 fn costs(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> (Option<AllocationCost>, Option<Spread>) {
     let better = spread(set, analysis, allocation)
         .map(|allocation| Spread { cost: cost(set, analysis, &allocation), allocation });

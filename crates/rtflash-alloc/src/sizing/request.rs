@@ -8,13 +8,11 @@ use super::{RequestLimits, SizingLimit, TaskLimits};
 /// Trials for the period and the pages of a request, together.
 const TRIALS: u64 = 80;
 
-/// Requests of all tasks.
 pub(super) fn count(trials: &Trials<'_>) -> u64 {
     let tasks = trials.set.tasks().iter();
     tasks.map(|task| u64::from(task.read.is_some()) + u64::from(task.write.is_some())).sum()
 }
 
-/// The limits of every task's requests.
 pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     let tasks = trials.set.tasks();
     let mut left = 2 * count(trials);
@@ -33,7 +31,6 @@ pub(super) fn tasks(trials: &Trials<'_>, passes: bool) -> Vec<TaskLimits> {
     tasks.ids().map(|task| TaskLimits { read: limits(task, false), write: limits(task, true) }).collect()
 }
 
-/// The search for the limits of one request.
 struct RequestSearch<'s, 'a> {
     trials: &'s Trials<'a>,
     position: TaskId,

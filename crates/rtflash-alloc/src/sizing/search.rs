@@ -13,7 +13,6 @@ const WALK: u64 = 4;
 /// Times that a boundary is looked for again where such a step passes after all.
 const ROUNDS: u32 = 8;
 
-/// What sets are tried with.
 pub(super) struct Trials<'a> {
     pub(super) set: &'a TaskSet,
     allocator: &'a dyn Allocator,
@@ -73,18 +72,15 @@ impl<'a> Trials<'a> {
         (tasks.max(1) as u64).saturating_mul(chips.into()).saturating_mul(analysis).saturating_mul(algorithm.max(1))
     }
 
-    /// The set on `chips` chips.
     pub(super) fn on_chips(&self, chips: u32) -> Option<TaskSet> {
         with_device(self.set, |spec| DeviceSpec { chips, ..spec })
     }
 
-    /// The set with other tasks.
     pub(super) fn with_tasks(&self, tasks: Vec<Task>) -> Option<TaskSet> {
         TaskSet::new(*self.set.device(), tasks, self.set.jobs().to_vec()).ok()
     }
 }
 
-/// The set on a changed device.
 pub(crate) fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> DeviceSpec) -> Option<TaskSet> {
     set.on(Device::new(change(set.device().spec())).ok()?).ok()
 }

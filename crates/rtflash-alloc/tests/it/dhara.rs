@@ -56,15 +56,20 @@ fn set(rng: &mut Stream) -> Option<TaskSet> {
 #[test]
 fn verdicts_are_those_of_the_verifier() {
     let (mut rng, mut counts, mut late, mut by_priority_alone) = (Stream::new([68; 32]), [[0_u32; 2]; 4], 0, 0);
-    for _ in 0..cases(6_000_u32) {
+    for nth in 0..cases(6_000_u32) {
         let Some(set) = set(&mut rng) else { continue };
+        // Every other set has other ratios.
+        let ratios = Dhara::with_any_ratio();
+        let [any_order, by_priority] = [0, 1].map(|callers| ratios[nth as usize * 2 % ratios.len() + callers]);
+        let others = [Dhara::FOUR, any_order, Dhara::FOUR_BY_PERIOD, by_priority];
+        let schemes = if nth % 2 == 0 { ALL } else { others };
         let chips = set.device().chips();
         let all = set.tasks().count();
         let one_and_rest = [Cluster::of(0..1, 0..all.div_ceil(2)), Cluster::of(1..chips, all.div_ceil(2)..all)];
         let clusters = if chips == 1 { vec![Cluster::of(0..1, 0..all)] } else { one_and_rest.to_vec() };
         let Ok(allocation) = Allocation::new(chips, set.tasks().len(), &clusters) else { continue };
         let mut passed = Vec::new();
-        for (scheme, count) in ALL.iter().zip(&mut counts) {
+        for (scheme, count) in schemes.iter().zip(&mut counts) {
             let kind = BaselineScheme::from_name(scheme.name()).expect("the verifier knows it");
             let judged = verify_baseline(&set, &allocation, kind);
             for (cluster, judged) in allocation.clusters().iter().zip(&judged.clusters) {
@@ -104,7 +109,10 @@ fn allocations_have_one_chip_a_cluster() {
             let Some(allocation) = outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true)) else {
                 continue;
             };
-            assert!(verify_baseline(&set, allocation, BaselineScheme::Dhara).schedulable());
+            assert!(
+                verify_baseline(&set, allocation, BaselineScheme::Dhara { gc_ratio: 4, by_priority: false })
+                    .schedulable()
+            );
             let clusters = allocation.clusters();
             assert!(clusters.iter().all(|cluster| cluster.tasks.is_empty() || cluster.size() == 1));
             accepted += 1;

@@ -157,8 +157,7 @@ mod tests {
     use super::*;
     use crate::certificate::choice::choose;
     use crate::demand::bus::Contention;
-    use crate::random_processors::Drawn;
-    use crate::random_processors::{draw_device, draw_tasks};
+    use crate::random_processors::{Drawn, draw_device, draw_tasks};
     use crate::reason::NoRoomForGc;
 
     /// Clusters are ordered by how much too much there is of what is named as the reason.

@@ -81,7 +81,7 @@ impl Demand<'_> {
     }
 
     /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
-    /// (15) and (37).
+    /// (15) and (38).
     pub(crate) fn end(&self) -> FitsFrom {
         let Some(line) = self.line::<f64>() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;

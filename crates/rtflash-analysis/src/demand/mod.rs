@@ -159,8 +159,8 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two
-    /// page registers that of Eq. (65), or Eq. (71): time that jobs released and due within an
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (35) and (49), as the contention is, and with two
+    /// page registers that of Eq. (67), or Eq. (74): time that jobs released and due within an
     /// interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.cost_of_look());

@@ -1,13 +1,12 @@
 //! `chang`: Chang, Kuo and Lo's admission test.
 
-use rtflash_model::{Device, Request, Task, TaskSet};
+use rtflash_model::{Device, Request, Task};
 
 use super::{
     Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, with_blocking,
-    without_room,
 };
 use crate::fraction::Fraction;
-use crate::{Analysis, Assumption, Test};
+use crate::{Analysis, Assumption};
 
 /// The admission test of real-time garbage collection (Chang, Kuo and Lo, ACM TECS 3(4), 2004), as
 /// others describe it: each writer has a collector of its own, and both have pages in reserve.
@@ -49,42 +48,28 @@ impl Chang {
     }
 }
 
-impl Analysis for Chang {
-    fn name(&self) -> &'static str {
-        "chang"
-    }
+const COLLECTORS: Assumption = Assumption {
+    name: "gc-keeps-pace",
+    statement: "each writer's collector frees alpha pages a pass, at a period at which it keeps pace; \
+                operations, not passes, are without interruption",
+};
+const VICTIM: Assumption = Assumption {
+    name: "victim-bound",
+    statement: "a victim has at most ceil(lambda P) valid pages: the block with the fewest is taken, of all \
+                blocks",
+};
+const RESERVES: Assumption = Assumption {
+    name: "reserves",
+    statement: "all reserves are free pages at the start: what a task writes before its collector's first \
+                deadline, and the pages that collector copies",
+};
 
-    fn summary(&self) -> &'static str {
-        "Chang, Kuo and Lo's admission test (2004): a collector and a reserve of free pages for each writer"
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        const COLLECTORS: Assumption = Assumption {
-            name: "gc-keeps-pace",
-            statement: "each writer's collector frees alpha pages a pass, at a period at which it keeps pace; \
-                        operations, not passes, are without interruption",
-        };
-        const VICTIM: Assumption = Assumption {
-            name: "victim-bound",
-            statement: "a victim has at most ceil(lambda P) valid pages: the block with the fewest is taken, of all \
-                        blocks",
-        };
-        const RESERVES: Assumption = Assumption {
-            name: "reserves",
-            statement: "all reserves are free pages at the start: what a task writes before its collector's first \
-                        deadline, and the pages that collector copies",
-        };
-        &[ONE_MEMORY, COLLECTORS, VICTIM, RESERVES, IMPLICIT]
-    }
-
-    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
-        without_room(self, set.device())
-    }
-
-    fn test(&self) -> Test<'_> {
-        Test::Cluster(self)
-    }
-}
+scheme!(
+    Chang,
+    "chang",
+    "Chang, Kuo and Lo's admission test (2004): a collector and a reserve of free pages for each writer",
+    &[ONE_MEMORY, COLLECTORS, VICTIM, RESERVES, IMPLICIT]
+);
 
 impl Baseline for Chang {
     fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {

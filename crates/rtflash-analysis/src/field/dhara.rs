@@ -1,5 +1,7 @@
-//! `dhara`, `dhara-15`: response times on a chip with Dhara, the flash translation layer that
+//! `dhara`, `dhara-N`: response times on a chip with Dhara, the flash translation layer that
 //! Zephyr and Espressif ship. docs/dhara-bounds.md has the costs of its calls, with their proofs.
+
+use std::sync::LazyLock;
 
 use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
 use rtflash_dhara::nand::NandGeometry;
@@ -64,6 +66,23 @@ impl Dhara {
         gc_ratio: 15,
         ..Dhara::FOUR_BY_PERIOD
     };
+
+    /// `dhara-N` and `dhara-N-priority`, for each ratio N that Dhara takes (a `uint8_t`).
+    pub fn with_any_ratio() -> &'static [Dhara] {
+        static ALL: LazyLock<Vec<Dhara>> = LazyLock::new(|| {
+            let named = |gc_ratio: u8| {
+                let with = |base: Dhara, suffix: &str| Dhara {
+                    name: format!("dhara-{gc_ratio}{suffix}").leak(),
+                    summary: format!("dhara{suffix} with a gc_ratio of {gc_ratio}").leak(),
+                    gc_ratio: gc_ratio.into(),
+                    ..base
+                };
+                [with(Dhara::FOUR, ""), with(Dhara::FOUR_BY_PERIOD, "-priority")]
+            };
+            (1..=u8::MAX).flat_map(named).collect()
+        });
+        &ALL
+    }
 
     /// The costs of its calls on a chip of this device; `None` where Dhara does not take one, or
     /// has no capacity.

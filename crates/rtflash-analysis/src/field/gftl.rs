@@ -1,12 +1,10 @@
 //! `gftl`: Choudhuri and Givargis's guaranteed flash translation layer.
 
-use rtflash_model::{Device, Task, TaskSet};
+use rtflash_model::{Device, Task};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
-use super::{
-    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, without_room,
-};
-use crate::{Analysis, Assumption, Test};
+use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts};
+use crate::Assumption;
 
 /// GFTL (Choudhuri and Givargis, CODES+ISSS 2008; Journal of Software 4(7), 2009), as the paper on
 /// Lazy-RTGC describes it (its Table I): blocks are mapped, a page is found by reading the spare
@@ -28,32 +26,18 @@ impl Gftl {
     }
 }
 
-impl Analysis for Gftl {
-    fn name(&self) -> &'static str {
-        "gftl"
-    }
+const BUFFER: Assumption = Assumption {
+    name: "write-buffer",
+    statement: "the write buffer has a share of (kappa + 1) / (2 pi) of all blocks, which the paper proves to \
+                be enough",
+};
 
-    fn summary(&self) -> &'static str {
-        "GFTL (2008): block mapping, a step of collection behind every page"
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        const BUFFER: Assumption = Assumption {
-            name: "write-buffer",
-            statement: "the write buffer has a share of (kappa + 1) / (2 pi) of all blocks, which the paper proves to \
-                        be enough",
-        };
-        &[ONE_MEMORY, EVERY_STEP, OOB, BUFFER, EARLIEST_DEADLINE, IMPLICIT]
-    }
-
-    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
-        without_room(self, set.device())
-    }
-
-    fn test(&self) -> Test<'_> {
-        Test::Cluster(self)
-    }
-}
+scheme!(
+    Gftl,
+    "gftl",
+    "GFTL (2008): block mapping, a step of collection behind every page",
+    &[ONE_MEMORY, EVERY_STEP, OOB, BUFFER, EARLIEST_DEADLINE, IMPLICIT]
+);
 
 impl Baseline for Gftl {
     fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {

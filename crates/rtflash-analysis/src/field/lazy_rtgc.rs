@@ -1,10 +1,10 @@
 //! `lazy-rtgc`: Zhang and others' lazy real-time garbage collection.
 
-use rtflash_model::{Device, Task, TaskSet};
+use rtflash_model::{Device, Task};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
-use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts, without_room};
-use crate::{Analysis, Assumption, Test};
+use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts};
+use crate::Assumption;
 
 /// Lazy-RTGC (Zhang, Li, Wang, Zhang, Wang and Shao, ACM TODAES 20(3), 2015): pages are mapped in
 /// memory, and while no more than a free block is left there is a partial step behind every write.
@@ -35,32 +35,18 @@ impl LazyRtgc {
     }
 }
 
-impl Analysis for LazyRtgc {
-    fn name(&self) -> &'static str {
-        "lazy-rtgc"
-    }
+const VICTIM: Assumption = Assumption {
+    name: "victim-bound",
+    statement: "a victim has at most as many valid pages as the mean of all blocks, rounded up: the block with \
+                the fewest is taken, of all blocks (its Theorem 4.3)",
+};
 
-    fn summary(&self) -> &'static str {
-        "Lazy-RTGC (2015): page mapping, a step of collection behind a write once one free block is left"
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        const VICTIM: Assumption = Assumption {
-            name: "victim-bound",
-            statement: "a victim has at most as many valid pages as the mean of all blocks, rounded up: the block with \
-                        the fewest is taken, of all blocks (its Theorem 4.3)",
-        };
-        &[ONE_MEMORY, EVERY_STEP, VICTIM, EARLIEST_DEADLINE, IMPLICIT]
-    }
-
-    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
-        without_room(self, set.device())
-    }
-
-    fn test(&self) -> Test<'_> {
-        Test::Cluster(self)
-    }
-}
+scheme!(
+    LazyRtgc,
+    "lazy-rtgc",
+    "Lazy-RTGC (2015): page mapping, a step of collection behind a write once one free block is left",
+    &[ONE_MEMORY, EVERY_STEP, VICTIM, EARLIEST_DEADLINE, IMPLICIT]
+);
 
 impl Baseline for LazyRtgc {
     fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {

@@ -7,6 +7,33 @@
 //!
 //! The forms are in the letters of their papers: π pages a block, t_oob to read a spare area.
 
+/// A scheme's name, summary and assumptions. It needs pages for data, and is a test of clusters.
+macro_rules! scheme {
+    ($scheme:ty, $name:literal, $summary:literal, $assumes:expr) => {
+        impl crate::Analysis for $scheme {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn summary(&self) -> &'static str {
+                $summary
+            }
+
+            fn assumes(&self) -> &'static [crate::Assumption] {
+                $assumes
+            }
+
+            fn undefined(&self, set: &rtflash_model::TaskSet) -> Option<&'static str> {
+                super::without_room(self, set.device())
+            }
+
+            fn test(&self) -> crate::Test<'_> {
+                crate::Test::Cluster(self)
+            }
+        }
+    };
+}
+
 mod chang;
 mod dhara;
 mod gftl;
@@ -173,9 +200,10 @@ pub static BASELINES: [&dyn Baseline; 9] = [
     &Dhara::FIFTEEN_BY_PERIOD,
 ];
 
-/// The scheme of that name.
+/// The scheme of that name, Dhara with any ratio among them.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {
-    BASELINES.into_iter().find(|baseline| baseline.name() == name)
+    let any_ratio = Dhara::with_any_ratio().iter().map(|dhara| dhara as &dyn Baseline);
+    BASELINES.into_iter().chain(any_ratio).find(|baseline| baseline.name() == name)
 }
 
 /// One flash memory, one operation at a time.

@@ -1,12 +1,10 @@
 //! `rftl`: Qin and others' real-time flash translation layer.
 
-use rtflash_model::{Device, Task, TaskSet};
+use rtflash_model::{Device, Task};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
-use super::{
-    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts, without_room,
-};
-use crate::{Analysis, Assumption, Test};
+use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts};
+use crate::Assumption;
 
 /// RFTL (Qin, Wang, Liu and Shao, RTAS 2012), as the paper on Lazy-RTGC describes it (its Table I):
 /// three blocks for each logical one, the map in spare areas, a partial step behind every write.
@@ -21,31 +19,17 @@ impl Rftl {
     }
 }
 
-impl Analysis for Rftl {
-    fn name(&self) -> &'static str {
-        "rftl"
-    }
+const BLOCKS: Assumption = Assumption {
+    name: "three-blocks",
+    statement: "a logical block has three blocks of its own, and what is written to it is collected within them",
+};
 
-    fn summary(&self) -> &'static str {
-        "RFTL (2012): three blocks for each logical one, a step of collection behind every write"
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        const BLOCKS: Assumption = Assumption {
-            name: "three-blocks",
-            statement: "a logical block has three blocks of its own, and what is written to it is collected within them",
-        };
-        &[ONE_MEMORY, EVERY_STEP, OOB, BLOCKS, EARLIEST_DEADLINE, IMPLICIT]
-    }
-
-    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
-        without_room(self, set.device())
-    }
-
-    fn test(&self) -> Test<'_> {
-        Test::Cluster(self)
-    }
-}
+scheme!(
+    Rftl,
+    "rftl",
+    "RFTL (2012): three blocks for each logical one, a step of collection behind every write",
+    &[ONE_MEMORY, EVERY_STEP, OOB, BLOCKS, EARLIEST_DEADLINE, IMPLICIT]
+);
 
 impl Baseline for Rftl {
     fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {

@@ -10,7 +10,7 @@ use crate::organisation::processor::Processor;
 impl Processor {
     /// Garbage collection with this relative deadline while the reserve grows to that of `next`: α,
     /// v and F are those of `next`, and H what this processor's own writers need
-    /// (docs/admission.md, Theorem A3).
+    /// (docs/admission.md, Theorem 13).
     pub fn gc_towards(&self, deadline: Span, next: &ChosenGc) -> Option<ChosenGc> {
         let reserve = self.arrivals(deadline)?.checked_add(next.valid)?.checked_add(next.reclaimed - 1)?;
         let (open, valid, reclaimed) = (next.open, next.valid, next.reclaimed);
@@ -18,7 +18,7 @@ impl Processor {
     }
 
     /// The certificate once the server is left out: its reserve without R (docs/admission.md,
-    /// Theorem A4). `None` where it states less.
+    /// Theorem 14). `None` where it states less.
     pub fn without_server(&self, certificate: &Certificate) -> Option<Certificate> {
         let without = |of: Collection| {
             let emptied = self.emptied(of.victim_pages, of.reclaimed_pages)?;

@@ -5,7 +5,7 @@ use rtflash_model::Collection;
 use crate::organisation::processor::Processor;
 
 impl Processor {
-    /// α, Eq. (81), of a victim with `valid` pages, fewer than there are.
+    /// α, Eq. (84), of a victim with `valid` pages, fewer than there are.
     pub(crate) fn reclaimed(&self, valid: u64) -> u64 {
         let gained = self.block_pages - valid;
         let for_wear = self.wear_passes.map_or(0, |passes| gained.div_ceil(passes.into()));

@@ -25,7 +25,7 @@ impl NecessaryTests<'_> {
         self.requests().filter(|&(.., writes)| writes).map(|(task, request, _)| (task, request))
     }
 
-    /// The time for copies that are forced, and for the erases that they cause: ψ, Eq. (53), times
+    /// The time for copies that are forced, and for the erases that they cause: ψ, Eq. (55), times
     /// t_r + t_w + t_e/P.
     ///
     /// Any number of writers may be counted: those with the greatest ν are, as many as give most
@@ -62,7 +62,7 @@ impl NecessaryTests<'_> {
         }
     }
 
-    /// ν, Eq. (52): valid pages that a block still has, at least, when a random writer has chosen
+    /// ν, Eq. (54): valid pages that a block still has, at least, when a random writer has chosen
     /// there for the last time. Zero for a sequential one. `pending`: pages that all writers have
     /// pending at one time, at most.
     fn left(&self, task: TaskId, request: Request, pending: u128) -> u64 {

@@ -180,7 +180,7 @@ impl NecessaryTests<'_> {
         page.saturating_sub(self.device.page_transfer())
     }
 
-    /// Eq. (58).
+    /// Eq. (60).
     fn data(&self) -> Option<Impossible> {
         let declared = self.set.tasks().iter().filter_map(|task| task.data_pages);
         let (data_pages, logical_pages) = (declared.map(u128::from).sum(), self.device.logical_pages());
@@ -199,7 +199,7 @@ impl NecessaryTests<'_> {
     }
 
     /// The pages of a request that one chip may have to serve, whatever the cluster, and how long
-    /// it takes at least: Eqs. (55) and (56).
+    /// it takes at least: Eqs. (57) and (58).
     fn least(&self, task: TaskId, request: Request, writes: bool) -> (u64, u128) {
         let device = self.device;
         let (chips, channels) = (u64::from(device.chips()), u64::from(device.channels()));
@@ -238,7 +238,7 @@ impl NecessaryTests<'_> {
         self.keep_one.then(|| self.set.tasks()[task].kept_pages())
     }
 
-    /// Eq. (51).
+    /// Eq. (53).
     fn bus(&self) -> Option<Impossible> {
         let hold = self.device.bus_hold();
         let terms = self.requests().map(|(_, request, _)| ShareTerm::new(request, [hold.as_ns().into(), 1], 1));
@@ -246,7 +246,7 @@ impl NecessaryTests<'_> {
         load.exceeds(self.device.channels()).map(|load| Impossible::Bus { load })
     }
 
-    /// Eq. (54).
+    /// Eq. (56).
     fn chips(&self) -> Option<Impossible> {
         let (mut load, copied) = self.collection();
         let collection = load.share(self.device.chips());

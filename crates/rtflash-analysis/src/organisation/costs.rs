@@ -91,7 +91,7 @@ impl StepCosts {
         }
     }
 
-    /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs
+    /// c_r and c_w of a chip with two page registers, Eq. (65): what pages take of it in long runs
     /// of their kind, the other page on the bus meanwhile. `None` where that cannot be added up,
     /// and where chips cannot be run so.
     pub(crate) fn cached(device: &Device, bus: SharedBus) -> Option<StepCosts> {
@@ -116,7 +116,7 @@ impl StepCosts {
         })
     }
 
-    /// Of a superblock with two page registers, Eq. (69), whose passes take what those of any other
+    /// Of a superblock with two page registers, Eq. (72), whose passes take what those of any other
     /// do: with all that its pages can wait, as nothing is known of its neighbours.
     pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {

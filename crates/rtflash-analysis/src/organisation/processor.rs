@@ -89,7 +89,7 @@ pub struct Processor {
     pub write_streams: Vec<WriteStream>,
     /// PP: pages of a block of the processor.
     pub block_pages: u64,
-    /// N − N_s, Eq. (76): blocks of the processor, without the spare ones.
+    /// N − N_s, Eq. (79): blocks of the processor, without the spare ones.
     pub blocks: u64,
     /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
@@ -181,7 +181,7 @@ impl Processor {
                     self.write_streams.push(WriteStream { pages, period, jitter });
                     continue;
                 }
-                // Eqs. (73) and (74): c_e for each of them, which is a step as well.
+                // Eqs. (76) and (77): c_e for each of them, which is a step as well.
                 let resets = organisation.resets(write, self.block_pages, chips)?;
                 let task = demand_task(resets, costs.erase, costs.longest_erase, write, true)?;
                 self.tasks.push(DemandTask { resets: true, ..task });

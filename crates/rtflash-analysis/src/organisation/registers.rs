@@ -19,7 +19,7 @@ pub(crate) struct Registers {
     t_b: Cost,
     /// Whether there are commands.
     commands: bool,
-    /// b = m_c t_d, Eq. (59), or m_c t_b: the longest from a request for the bus to the end of its
+    /// b = m_c t_d, Eq. (61), or m_c t_b: the longest from a request for the bus to the end of its
     /// transfer. In a superblock β_w, of a row, and β_r, of a page that is read.
     beta_w: Cost,
     beta_r: Cost,
@@ -102,7 +102,7 @@ impl Registers {
         })
     }
 
-    /// Of a superblock, with β_r and β_w of Eq. (68): its pages are charged all chips for which
+    /// Of a superblock, with β_r and β_w of Eq. (71): its pages are charged all chips for which
     /// they may wait, a read `read_ways` of them, its own transfer included. `copying`: its longest
     /// step that copies.
     pub(crate) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
@@ -114,7 +114,7 @@ impl Registers {
         Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
-    /// I, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
+    /// I, Eq. (62): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
     #[allow(non_snake_case)] // The document's letters.
     pub(crate) fn turns(work: ChipDuties, server: bool, TurnCounts { J_c, n_r, n_w }: TurnCounts) -> RegisterTurns {
@@ -153,7 +153,7 @@ impl Registers {
         self.t_b
     }
 
-    /// B, Eq. (61), or Eq. (70) of a superblock: of what may be under way, the longest.
+    /// B, Eq. (63), or Eq. (73) of a superblock: of what may be under way, the longest.
     pub(crate) fn blocking(self, work: ChipDuties) -> Cost {
         let mut longest = Cost::ZERO;
         if work.reads {
@@ -169,7 +169,7 @@ impl Registers {
         longest
     }
 
-    /// θ(m_0 + more) − θ(m_0), Eq. (62), for the m_0 chips that are charged to every read: how much
+    /// θ(m_0 + more) − θ(m_0), Eq. (64), for the m_0 chips that are charged to every read: how much
     /// longer it takes if it waits for `more` of them.
     pub(crate) fn longer(self, more: u64) -> Cost {
         if self.commands {

@@ -38,12 +38,12 @@ impl PageOrganisation for Superblock {
         WorkloadCurve::each(request.pages())
     }
 
-    /// Row by row, each request for itself; reads page by page. Eqs. (24) and (25).
+    /// Row by row, each request for itself; reads page by page. Eqs. (25) and (26).
     fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
         WorkloadCurve::each(pages.of_one().div_ceil(chips))
     }
 
-    /// Its own cluster is silent: c_r' of Eq. (28).
+    /// Its own cluster is silent: c_r' of Eq. (29).
     fn read_transfers(&self, bus: SharedBus) -> ReadTransfers {
         let with_own = |foreign: u32, ways: u32| foreign.saturating_add(1).min(ways);
         ReadTransfers {
@@ -61,12 +61,12 @@ impl PageOrganisation for Superblock {
         true
     }
 
-    /// Over the bus: read, and programmed in rows. q_g, Eq. (27).
+    /// Over the bus: read, and programmed in rows. q_g, Eq. (28).
     fn copying(&self, costs: &StepCosts) -> Cost {
         costs.longest_write.max(costs.longest_read)
     }
 
-    /// C_g, Eq. (26).
+    /// C_g, Eq. (27).
     fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
         let steps = valid.min(block_pages / chips);
         let beside = costs.beside.checked_mul(valid - steps)?;

@@ -25,7 +25,7 @@ impl PageOrganisation for Zoned {
         false
     }
 
-    /// ⌈γ(k)/P⌉, Eq. (72), which is ⌈k n/(sP)⌉: every P-th page of the stream on a chip is the
+    /// ⌈γ(k)/P⌉, Eq. (75), which is ⌈k n/(sP)⌉: every P-th page of the stream on a chip is the
     /// first one of a block.
     fn resets(&self, write: Request, block_pages: u64, chips: u64) -> Option<WorkloadCurve> {
         Some(WorkloadCurve::stream(write.pages(), block_pages.checked_mul(chips)?))

@@ -138,7 +138,7 @@ impl CostAnswer<'_> {
 
     /// What the first `most` of the clusters and the whole device cost a day.
     pub fn table(&self, page_size: u32, most: usize) -> AnswerTable {
-        let mut table = AnswerTable::new(["cluster", "chips", "tasks", ">write amplification"].into_iter().chain(WEAR));
+        let mut table = AnswerTable::new(["cluster", "chips", "tasks", ">W"].into_iter().chain(WEAR));
         for (position, of) in self.serving().take(most) {
             let head = [
                 Cell::whole(position as u64),

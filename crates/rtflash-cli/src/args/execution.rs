@@ -58,7 +58,7 @@ pub struct ExecArgs {
     #[arg(long, default_value = "actual", value_parser = policy::<Victims>(), help_heading = RUN)]
     pub victims: Victims,
     /// The content of the device at the start
-    #[arg(long, default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
+    #[arg(long, alias = "preconditioning", default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
     pub aging: Aging,
     /// The pages that tasks read and write
     #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>(), help_heading = RUN)]
@@ -81,7 +81,7 @@ pub struct ExecArgs {
     #[arg(long, default_value = "periodic", value_parser = policy::<Recurrence>(), help_heading = RUN)]
     pub arrivals: Recurrence,
     /// Shape requests: hold early ones, and cut those with more pages than declared
-    #[arg(long, help_heading = RUN)]
+    #[arg(long, alias = "shaper", help_heading = RUN)]
     pub police: bool,
     /// Let a task trim PAGES of its pages every EVERY, in order, round and round (with
     /// certificates). Repeatable
@@ -101,7 +101,7 @@ pub struct ExecArgs {
     #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000), help_heading = RUN)]
     pub faults: u16,
     /// Threads to use; the output does not depend on it
-    #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS), help_heading = RUN)]
+    #[arg(long = "threads", alias = "jobs", value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS), help_heading = RUN)]
     pub jobs: u16,
     /// Memory that the tables of a run can take, such as 500MB or 8GiB; in a stream that of each
     /// set. A device that needs more is refused
@@ -150,7 +150,7 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Threads to use; the output does not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(long = "threads", alias = "jobs", value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub format: FormatArg,

@@ -79,7 +79,7 @@ pub struct GenArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Threads to use; the output does not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(long = "threads", alias = "jobs", value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
 }
 
@@ -162,13 +162,13 @@ pub struct ExperimentArgs {
     #[arg(long, default_value = "actual", value_parser = policy::<Victims>(), help_heading = RUN)]
     pub victims: Victims,
     /// For bandwidth: what the device has been through before each run
-    #[arg(long, default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
+    #[arg(long, alias = "preconditioning", default_value = "worst", value_parser = policy::<Aging>(), help_heading = RUN)]
     pub aging: Aging,
     /// For bandwidth: which pages of its own part a task reads and writes
     #[arg(long, default_value = "uniform", value_parser = policy::<Pattern>(), help_heading = RUN)]
     pub pattern: Pattern,
     /// Threads to use; the results do not depend on it [default: one for each core]
-    #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
+    #[arg(long = "threads", alias = "jobs", value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     /// Do part I of N alone, I from 0, to be joined by `merge`; `auto` takes both from the
     /// environment of an array job, `auto/N` the index alone

@@ -133,7 +133,7 @@ pub enum Commands {
     Exec(Box<ExecArgs>),
     #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
-    #[command(after_help = "Example:\n  rtflash soak --runs 1000 --world sound")]
+    #[command(alias = "falsify", after_help = "Example:\n  rtflash soak --runs 1000 --world sound")]
     Soak(SoakArgs),
     #[cfg(feature = "full")]
     /// Draw random task sets, as JSON Lines
@@ -300,11 +300,11 @@ pub struct AnalysisArg {
     pub analysis: String,
 }
 
-/// `--rely-on`: to be flattened by every command that promises something or judges a promise.
+/// `--assume`: to be flattened by every command that promises something or judges a promise.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct RelyOnArg {
     /// The assumptions about the clusters on its channels that a cluster can make
-    #[arg(id = "rely_on", help_heading = ANALYSIS, long = "rely-on", value_name = "RELY_ON", default_value = "neighbours", value_parser = reliances())]
+    #[arg(id = "rely_on", help_heading = ANALYSIS, long = "assume", alias = "rely-on", value_name = "ASSUMPTION", default_value = "neighbour-load", value_parser = reliances())]
     pub granted: Reliance,
 }
 

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_analysis::{NECESSARY, analyses_and_baselines};
+use rtflash_analysis::{Analysis as _, Dhara, NECESSARY, analyses_and_baselines};
 use rtflash_model::Reliance;
 use rtflash_plan::Policy;
 
@@ -45,8 +45,8 @@ pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
              the stated time, or for less than a transfer shorter",
         ),
     ];
-    PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.name()).help(help)))
-        .map(|name| Reliance::from_name(&name).expect("a name of the list"))
+    PossibleValuesParser::new(values.map(|(of, help)| PossibleValue::new(of.assumption()).alias(of.name()).help(help)))
+        .map(|name| Reliance::from_assumption(&name).expect("a name of the list"))
 }
 
 /// The algorithms, each with what it does in a line.
@@ -59,8 +59,15 @@ pub(super) fn algorithms() -> PossibleValuesParser {
 /// The analyses, each with what it is in a line.
 pub(super) fn analyses() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        analyses_and_baselines().map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())),
+        analyses_and_baselines()
+            .map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary()))
+            .chain(unlisted()),
     )
+}
+
+/// Analyses too numerous to be listed.
+fn unlisted() -> impl Iterator<Item = PossibleValue> {
+    Dhara::with_any_ratio().iter().map(|dhara| PossibleValue::new(dhara.name()).hide(true))
 }
 
 /// Those of them that make certificates.
@@ -73,5 +80,6 @@ pub(super) fn certified_analyses() -> PossibleValuesParser {
 /// All analyses, and the necessary tests.
 pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
     let all = analyses_and_baselines().chain(NECESSARY);
-    PossibleValuesParser::new(all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+    let listed = all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary()));
+    PossibleValuesParser::new(listed.chain(unlisted()))
 }

@@ -4,9 +4,8 @@ use std::iter::once;
 
 use clap::Parser;
 
-use crate::CommandFailure;
 use crate::args::{Cli, Commands};
-use crate::output;
+use crate::{CommandFailure, output};
 
 /// What the words of a command line say, without the name of the command.
 ///

@@ -7,45 +7,42 @@ use rtflash_analysis::{Analysis, DemandTest, Work};
 use rtflash_answers::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
 };
-use rtflash_model::{Certificate, Frame, PartialAllocation, TaskSet, read_partial_allocation};
+use rtflash_model::{Certificate, PartialAllocation, TaskSet, read_partial_allocation};
 
 use super::{analysis_relying_on, export, typical_times};
+use crate::answer::Unanswered;
 use crate::args::AdmitArgs;
 use crate::render::numbers::plain;
 use crate::render::{admit_text, rendered};
 use crate::status::Status;
-use crate::{CommandFailure, answer, output, source};
+use crate::{CommandFailure, output, source};
 
 /// Carries the command out.
-///
-/// # Errors
-/// Where files cannot be read, or what runs has no certificates.
-pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &AdmitArgs) -> Result<Status, Unanswered> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.allocation, &args.file])?;
-    let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+    let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;
     if let Some(refused) = analysis.refuses(set) {
-        return Ok(cannot_tell(&refused.to_string()));
+        return Err(Unanswered::because(&refused.to_string(), Status::CannotTell));
     }
     typical_times::warn(set.device());
-    let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
+    let (name, running, gone_tasks) = read_running(&args.allocation, set)?;
     // Without jobs, servers that are not named have served none.
     let named = !args.without_server.is_empty();
     let running = if named { running } else { RunningDevice::of_parts(set, running.clusters, running.certificates) };
     if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
         let analysis = analysis.name();
-        return Err(CommandFailure(format!(
-            "{name}: cluster {late} is not in time as it runs: see `rtflash check --analysis {analysis}`"
-        )));
+        fail!("{name}: cluster {late} is not in time as it runs: see `rtflash check --analysis {analysis}`");
     }
     let (running, left_out) = match &args.without_server[..] {
         [] => (running, None),
         positions => {
             let Some((running, left_out)) = without_servers(&name, set, running, positions, test)? else {
                 let what = "it is not known when the cluster, or one on its channels, is idle";
-                return Ok(cannot_tell(&format!("{name}: --without-server: {what}")));
+                let why = format!("{name}: --without-server: {what}");
+                return Err(Unanswered::because(&why, Status::CannotTell));
             };
             (running, Some(left_out))
         }
@@ -56,35 +53,18 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
 }
 
 /// An allocation with certificates: its file's name, what runs by it with all servers that it
-/// states, and tasks that it names and the set does not have. `None` where what is wrong with it
-/// has been said.
-pub fn read_running(
-    path: &Path,
-    set: &TaskSet,
-) -> Result<Option<(String, RunningDevice, Vec<String>)>, CommandFailure> {
+/// states, and tasks that it names and the set does not have.
+pub fn read_running(path: &Path, set: &TaskSet) -> Result<(String, RunningDevice, Vec<String>), Unanswered> {
     let (name, text) = source::read(path)?;
-    let read = match read_partial_allocation(&text, set) {
-        Ok(read) => read,
-        Err(diagnostics) => {
-            let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
-            output::complain(&answer::refuse(&name, &frame, &diagnostics));
-            return Ok(None);
-        }
-    };
+    let read = read_partial_allocation(&text, set).map_err(|wrong| Unanswered::refused(&name, &text, &wrong))?;
     let PartialAllocation { clusters, certificates, gone_tasks } = read;
     let certificates: Option<Vec<Certificate>> = certificates.into_iter().collect();
     let Some(certificates) = certificates else {
-        return Err(CommandFailure(format!(
+        fail!(
             "{name}: a cluster has no certificate to run by; `rtflash alloc --analysis sound --format json` makes them"
-        )));
+        );
     };
-    Ok(Some((name, RunningDevice { clusters, certificates }, gone_tasks)))
-}
-
-/// Says why nothing can be said.
-pub fn cannot_tell(why: &str) -> Status {
-    output::complain(&output::error(why));
-    Status::CannotTell
+    Ok((name, RunningDevice { clusters, certificates }, gone_tasks))
 }
 
 /// What runs once some servers are left out; `None` where it is not known when they may be.
@@ -97,7 +77,7 @@ fn without_servers(
 ) -> Result<Option<(RunningDevice, LeftOutAnswer)>, CommandFailure> {
     let serves = |&at: &usize| running.certificates.get(at).is_some_and(|of| of.server_thousandths > 0);
     if let Some(at) = positions.iter().find(|at| !serves(at)) {
-        return Err(CommandFailure(format!("{name}: --without-server {at}: there is no server")));
+        fail!("{name}: --without-server {at}: there is no server");
     }
     let left_out = servers_left_out(set, &running, positions, test.rely_on, &Work::new());
     let Some(left_out) = left_out else { return Ok(None) };
@@ -106,7 +86,6 @@ fn without_servers(
     Ok(Some((RunningDevice::of_parts(set, clusters, certificates), answer)))
 }
 
-/// Adds the tasks that do not run, one after another.
 fn answered<'a>(
     set: &'a TaskSet,
     running: RunningDevice,

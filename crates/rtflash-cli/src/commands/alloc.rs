@@ -21,7 +21,6 @@ use crate::render::alloc_text::AllocView;
 use crate::source::InputSource;
 use crate::status::Status;
 
-/// What was asked for.
 struct AllocPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
@@ -33,7 +32,6 @@ struct AllocPlan {
     reserve_server: ReserveArg,
 }
 
-/// Carries the command out.
 pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
     let command = command(args)?;
     let source = InputSource::open(&args.file)?;
@@ -46,9 +44,7 @@ pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> 
     let analysis = analysis_relying_on(&args.analysis, granted)?;
     if args.reserve_server == ReserveArg::No && analysis.demand_test().is_none() {
         let name = analysis.name();
-        return Err(CommandFailure(format!(
-            "--reserve-server no: --analysis {name} makes no certificates that reserve a server"
-        )));
+        fail!("--reserve-server no: --analysis {name} makes no certificates that reserve a server");
     }
     Ok(Box::new(AllocPlan {
         allocator: allocator_for(args, analysis)?,
@@ -78,14 +74,12 @@ const LONG: u64 = 1_000_000;
 /// Tasks after which the bar is drawn again.
 const STEP: u32 = 64;
 
-/// Shows the progress of a large set's answer in a bar.
 fn waiting(set: &TaskSet) -> Option<Arc<Bar>> {
     let (tasks, chips) = (set.tasks().count(), set.device().chips());
     let long = u64::from(tasks) * u64::from(chips) >= LONG;
     long.then(|| Arc::new(Bar::ticking(format!("dividing {chips} chips among {tasks} tasks"), tasks.into())))
 }
 
-/// Shows on a bar how far an algorithm is.
 fn watched(bar: Option<&Arc<Bar>>) -> Work {
     let Some(bar) = bar.filter(|bar| !bar.is_hidden()).map(Arc::clone) else { return Work::new() };
     Work::watched(move |PlacementProgress { attempt, placed, tasks }| {

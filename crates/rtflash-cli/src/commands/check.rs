@@ -7,32 +7,29 @@ use rtflash_model::{Allocation, Certificate, TaskSetFile};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use super::verified::{Verified, verified};
-use crate::CommandFailure;
-use crate::answer::SetAnswer;
+use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{CheckArgs, Format};
 use crate::batch::{Batch, SetCommand};
-use crate::output;
 use crate::pairs::{Given, Pairs};
-use crate::render::check_text;
 use crate::render::kind::promises;
-use crate::render::rendered;
+use crate::render::{check_text, rendered};
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 struct CheckPlan {
     analysis: &'static dyn Analysis,
     format: Format,
 }
 
-/// The complaint about a call that names nothing to judge.
 #[cfg(feature = "exchange")]
 const UNASKED: &str = "tell check what to judge: --allocation, --trace, --mqsim or --fio";
 #[cfg(not(feature = "exchange"))]
 const UNASKED: &str = "tell check what to judge: --allocation or --trace";
 
 /// Carries the command out: the k-th allocation is tested with the k-th task set.
-pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &CheckArgs) -> Result<Status, Unanswered> {
     if let Some(trace) = &args.trace {
-        return super::trace::run(args, trace);
+        return Ok(super::trace::run(args, trace)?);
     }
     #[cfg(feature = "exchange")]
     for (results, from) in [(&args.mqsim, "mqsim"), (&args.fio, "fio")] {
@@ -40,13 +37,12 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
             return super::replayed::run(args, results, from);
         }
     }
-    let Some(allocation) = &args.allocation else { return Err(CommandFailure(UNASKED.into())) };
+    let Some(allocation) = &args.allocation else { fail!("{UNASKED}") };
     let command = command(args)?;
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
-    Batch { format: args.format.format }.run_pairs(pairs, &*command)
+    Ok(Batch { format: args.format.format }.run_pairs(pairs, &*command)?)
 }
 
-/// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(Box::new(CheckPlan { analysis, format: args.format.format }))
@@ -74,7 +70,6 @@ impl CheckPlan {
         SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
 
-    /// The answer where there is none.
     fn nothing(&self, file: &TaskSetFile, own: Verdict) -> SetAnswer {
         let status = Status::of(own.holds());
         let answer = CheckAnswer::nothing(&file.set, self.analysis, own, file.meta.as_deref());

@@ -39,7 +39,6 @@ use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
 
-/// What was asked for.
 struct ExecPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
@@ -63,7 +62,6 @@ struct ExecPlan {
     spread: bool,
 }
 
-/// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
@@ -85,9 +83,7 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
         let duration = &args.duration;
-        return Err(CommandFailure(format!(
-            "--gantt {gantt} --duration {duration}: the stretch begins after the run has ended"
-        )));
+        fail!("--gantt {gantt} --duration {duration}: the stretch begins after the run has ended");
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(ExecPlan {
@@ -186,7 +182,6 @@ impl<'a> AskedRun<'a> {
         answer
     }
 
-    /// The view of an answer without a run.
     fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
         let answer = self.blank(analysis, prediction, reason);
         ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
@@ -195,14 +190,12 @@ impl<'a> AskedRun<'a> {
 
 /// The lines on an allocation before it is run.
 struct Prediction {
-    /// Whether the analysis accepts it.
     predicted: Option<bool>,
     verdicts: Verdicts,
 }
 
 /// Why there was no run to its end.
 enum NotExecuted {
-    /// A complaint.
     Wrong(String),
     /// An answer that has a reason and this exit status.
     Unable(String, Status),
@@ -247,7 +240,7 @@ impl ExecPlan {
                 let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
                 let reason = format!("{reason}{hint}");
                 let prediction = self.prediction(&asked, self.analysis, None, &own);
-                self.reported(asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
+                self.reported(set, asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
             }
         }
     }
@@ -272,14 +265,13 @@ impl ExecPlan {
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 
-    /// Runs an allocation, or says why not.
     fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation, options: &Options) -> SetAnswer {
         let set = &asked.file.set;
         let analysis = of_certificates(allocation, self.analysis, self.granted);
         if let Some(request) = analysis.refuses(set) {
             let reason = request.to_string();
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
-            return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
+            return self.reported(set, asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
         if let Some(complaint) = without_effect(promises(analysis), set.device(), options) {
@@ -303,7 +295,7 @@ impl ExecPlan {
             Ok(executed) => executed,
             Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
             Err(NotExecuted::Unable(reason, status)) => {
-                return self.reported(asked.not_run(analysis, prediction, reason), None, status);
+                return self.reported(set, asked.not_run(analysis, prediction, reason), None, status);
             }
         };
         let Executed { plan, findings, report, stopped } = &executed;
@@ -327,10 +319,9 @@ impl ExecPlan {
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
         let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };
-        SetAnswer { drawing: drawn.drawing, ..self.reported(view, drawn.picture, Status::of(Some(passes))) }
+        SetAnswer { drawing: drawn.drawing, ..self.reported(set, view, drawn.picture, Status::of(Some(passes))) }
     }
 
-    /// Makes the run, and has `keeper` keep what is wanted of it.
     fn execute(
         &self,
         asked: &AskedRun<'_>,
@@ -376,9 +367,9 @@ impl ExecPlan {
     }
 
     /// An answer, after its report is written.
-    fn reported(&self, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
+    fn reported(&self, set: &TaskSet, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
         if let Some(path) = self.wanted.report()
-            && let Err(failure) = report::write(path, &report::exec(&view.answer, view.page_size, chart))
+            && let Err(failure) = report::write(path, &report::exec(&view.answer, set, chart))
         {
             return SetAnswer::wrong(&failure.0);
         }

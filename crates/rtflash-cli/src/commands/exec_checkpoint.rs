@@ -53,13 +53,11 @@ impl RunIdentity {
     }
 }
 
-/// How far the run has come.
 #[derive(Debug, Serialize, Deserialize)]
 struct Reached {
     at_ns: u64,
 }
 
-/// A line of JSON.
 fn line(of: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(of).expect("texts and numbers can be written");
     line.push(b'\n');
@@ -75,19 +73,15 @@ pub struct KeptRun {
 
 impl KeptRun {
     /// What the call asks for.
-    ///
-    /// # Errors
-    /// Where how often is no time.
     pub fn asked(args: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
         let every = policies::checkpoint_every(&args.checkpoint_every)?;
         if args.checkpoint.as_deref() == Some(Path::new("-")) {
-            return Err(CommandFailure("--checkpoint takes a file: the answer is on standard output".into()));
+            fail!("--checkpoint takes a file: the answer is on standard output");
         }
         Ok(args.checkpoint.clone().map(|path| KeptRun { path, every }))
     }
 }
 
-/// Keeps the state of a run.
 pub struct CheckpointFile {
     path: PathBuf,
     identity: RunIdentity,
@@ -102,7 +96,6 @@ fn invalid(problem: impl Into<String>) -> io::Error {
 }
 
 impl CheckpointFile {
-    /// A file for this run, to be written so often.
     pub fn new(
         kept: &KeptRun,
         set: &TaskSet,
@@ -127,7 +120,6 @@ impl CheckpointFile {
         }
     }
 
-    /// What went wrong with it.
     pub fn failure(&self, error: &io::Error) -> String {
         format!("--checkpoint {}: {error}", self.path.display())
     }

@@ -10,9 +10,6 @@ use crate::args::{ExecArgs, PhasesArg};
 use crate::render::numbers::names;
 
 /// The options of a run, and its settings.
-///
-/// # Errors
-/// A duration that is none.
 pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
     let (phases, phases_name) = match &args.phases {
         PhasesArg::Policy(phases) => (*phases, phases.name()),
@@ -117,5 +114,4 @@ fn has_server(plan: &Plan) -> bool {
     }
 }
 
-/// Streams that are named.
 const NAMES: usize = 4;

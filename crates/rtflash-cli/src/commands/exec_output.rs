@@ -13,14 +13,12 @@ use crate::args::ExecArgs;
 use crate::whole::{self, WholeFile};
 use crate::{CommandFailure, report};
 
-/// What a trace file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TraceFormat {
     Perfetto,
     JsonLines,
 }
 
-/// What is to be kept of a run beside its report.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     trace: Option<(PathBuf, TraceFormat)>,
@@ -58,7 +56,7 @@ fn judge(args: &ExecArgs) -> Vec<String> {
         add("--algorithm", algorithm.clone());
     }
     add("--analysis", args.analysis.analysis.clone());
-    add("--rely-on", args.rely_on.granted.name().to_owned());
+    add("--assume", args.rely_on.granted.assumption().to_owned());
     if let Some(dispatch) = args.dispatch.stated() {
         add("--dispatch", dispatch.to_owned());
     }
@@ -68,9 +66,6 @@ fn judge(args: &ExecArgs) -> Vec<String> {
 
 impl Wanted {
     /// What the user asked for, where figures can be PNG with `png`.
-    ///
-    /// # Errors
-    /// An ending that says no format, or a stretch that is none.
     pub fn new(args: &ExecArgs, png: Option<PngWriter>) -> Result<Wanted, CommandFailure> {
         let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
@@ -99,7 +94,6 @@ impl Wanted {
         })
     }
 
-    /// A trace that could not be written.
     pub fn failure(&self, error: &io::Error) -> String {
         let name = self.trace.as_ref().map_or("the trace".into(), |(path, _)| path.display().to_string());
         format!("cannot write {name}: {error}")
@@ -112,7 +106,6 @@ impl Wanted {
         Some(format!("the run was stopped: `{}` judges its trace", report::command::line(&words)))
     }
 
-    /// When the stretch that is drawn begins.
     pub fn begins(&self) -> Option<Instant> {
         self.gantt.map(|(from, _)| from)
     }
@@ -122,7 +115,6 @@ impl Wanted {
         self.trace.is_some() || self.gantt.is_some() || self.report.is_some()
     }
 
-    /// Where a report goes.
     pub fn report(&self) -> Option<&Path> {
         self.report.as_deref()
     }
@@ -138,7 +130,6 @@ fn ending(path: &Path) -> Option<String> {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase())
 }
 
-/// `FROM..TO`.
 fn stretch(text: &str) -> Result<(Instant, Instant), CommandFailure> {
     let wrong =
         |problem: &str| CommandFailure(format!("--gantt {text}: {problem}; a stretch is FROM..TO, such as 0ms..40ms"));
@@ -156,7 +147,6 @@ enum TraceFile {
     JsonLines(JsonLines<WholeFile>),
 }
 
-/// What is kept of a run, while it runs.
 pub struct Keeper {
     wanted: Wanted,
     stretch: Option<(Instant, Instant)>,
@@ -166,7 +156,6 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps what is wanted of a run of this set that ends so.
     pub fn new(wanted: &Wanted, set: &TaskSet, duration: Instant) -> Keeper {
         let stretch = wanted.stretch(set, duration);
         Keeper { wanted: wanted.clone(), stretch, trace: None, gantt: None, begun: false }
@@ -187,9 +176,6 @@ impl Keeper {
     }
 
     /// Keeps a record.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
     pub fn keep(&mut self, plan: &Plan, record: &Record) -> io::Result<()> {
         if !self.begun {
             self.begin(plan)?;
@@ -205,9 +191,6 @@ impl Keeper {
     }
 
     /// Ends the files, and returns what is drawn.
-    ///
-    /// # Errors
-    /// Where something cannot be written.
     pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
@@ -245,12 +228,10 @@ impl Keeper {
     }
 }
 
-/// What is drawn of a run.
 #[derive(Default)]
 pub struct DrawnRun {
     /// For the terminal, and for who embeds the command.
     pub drawing: Option<RunDrawing>,
-    /// For a report.
     pub picture: Option<Picture>,
 }
 

@@ -5,7 +5,6 @@ use rtflash_model::{Instant, format_ns};
 use crate::progress::Bar;
 use crate::render::numbers::separated;
 
-/// A bar over the time that is simulated.
 pub struct RunBar {
     bar: Bar,
     /// Nanoseconds of the run.
@@ -26,7 +25,6 @@ impl RunBar {
         self.bar.set(now.as_ns().min(self.length), counted(operations, seconds));
     }
 
-    /// Takes the bar away.
     pub fn finish(self) {
         self.bar.finish();
     }

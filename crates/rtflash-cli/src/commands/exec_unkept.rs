@@ -11,27 +11,22 @@ use rtflash_run::Checkpoint;
 use crate::CommandFailure;
 use crate::args::ExecArgs;
 
-/// There is none.
 #[derive(Debug)]
 pub enum UnkeptRun {}
 
 impl UnkeptRun {
-    /// None is asked for.
     pub fn asked(_: &ExecArgs) -> Result<Option<UnkeptRun>, CommandFailure> {
         Ok(None)
     }
 }
 
-/// There is none.
 pub enum UnkeptFile {}
 
 impl UnkeptFile {
-    /// Of none.
     pub fn new(kept: &UnkeptRun, _: &TaskSet, _: &Allocation, _: &dyn Analysis, _: &Options) -> UnkeptFile {
         match *kept {}
     }
 
-    /// Of none.
     pub fn failure(&self, _: &io::Error) -> String {
         match *self {}
     }

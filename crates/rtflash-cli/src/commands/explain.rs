@@ -18,7 +18,6 @@ use crate::render::explain::ExplainView;
 use crate::status::Status;
 use crate::{CommandFailure, output};
 
-/// What was asked for.
 struct ExplainPlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
@@ -33,7 +32,6 @@ pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
     Batch { format: args.format.format }.run_pairs(pairs, &*command)
 }
 
-/// The command with its options, apart from where task sets and allocations come from.
 pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
@@ -83,7 +81,6 @@ impl SetCommand for ExplainPlan {
     }
 }
 
-/// Why there are no terms to show.
 fn refused(outcome: &Outcome, algorithm: &str) -> String {
     match outcome {
         Outcome::CannotTell(limit) => limit.to_string(),
@@ -93,7 +90,6 @@ fn refused(outcome: &Outcome, algorithm: &str) -> String {
     }
 }
 
-/// The answer where there are no terms to show.
 fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: Format) -> SetAnswer {
     let (text, complaint) = match format {
         Format::Json => {

@@ -17,32 +17,26 @@ use rtflash_exchange::export::{
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 
 use super::certified::certified;
-use super::found::{FoundAllocation, any_runs, find};
+use super::found::{any_runs, find};
 use super::{allocator, analysis_relying_on, export_firmware, policies};
+use crate::answer::Unanswered;
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, FioClassArg, Format, MqsimGcArg, NvmeKindArg,
     ReplayArgs,
 };
 use crate::render::rendered;
-use crate::source;
 use crate::status::Status;
-use crate::{CommandFailure, answer, output};
+use crate::{CommandFailure, output, source};
 
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
 
 /// Carries the command out.
-///
-/// # Errors
-/// Where files cannot be read or written, or there is no such form of the input.
-pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &ExportArgs) -> Result<Status, Unanswered> {
     match &args.command {
         ExportCommand::Mqsim { set, allocation, replay, gc } => {
-            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            let (found, inside) = match allocation_of(&file.set, allocation)? {
-                Ok(found) => found,
-                Err(status) => return Ok(status),
-            };
+            let file = read_set(set)?;
+            let (found, inside) = allocation_of(&file.set, allocation)?;
             let options = MqsimOptions {
                 duration: policies::duration(&replay.duration)?,
                 gc: match gc {
@@ -57,11 +51,11 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
             write("mqsim", &exported, &streams, replay)
         }
         ExportCommand::Fio { set, replay, target, pages, class } => {
-            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            let file = read_set(set)?;
             if target.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':')
                 || ["", "-"].contains(&target.as_str())
             {
-                return Err(CommandFailure("--target: fio takes no blank and no colon in the name of a file".into()));
+                fail!("--target: fio takes no blank and no colon in the name of a file");
             }
             let duration = policies::duration(&replay.duration)?;
             let class = class.map(FioClassArg::number);
@@ -71,27 +65,20 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
             write("fio", &exported, &streams, replay)
         }
         ExportCommand::Femu { set, format } => {
-            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            let file = read_set(set)?;
             let (text, notes) = femu::device_line(file.set.device()).map_err(refused)?;
             print(&text_answer("femu", text + "\n", notes), format.format)
         }
         ExportCommand::Nvme { set, allocation, by, format } => {
-            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            let found = match allocation_of(&file.set, allocation)? {
-                Ok((found, _)) => found,
-                Err(status) => return Ok(status),
-            };
+            let file = read_set(set)?;
+            let (found, _) = allocation_of(&file.set, allocation)?;
             let kind = if *by == NvmeKindArg::Sets { NvmeKind::Sets } else { NvmeKind::Fdp };
             print(&text_answer("nvme", nvme::script(&file.set, &found, kind), Vec::new()), format.format)
         }
         ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
-            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            match certified(allocation.as_deref(), analysis, rely_on.granted, &file.set)? {
-                Ok(found) => {
-                    print(&export_firmware::write(&file.set, &found, out, *late, !no_backfill)?, format.format)
-                }
-                Err(status) => Ok(status),
-            }
+            let file = read_set(set)?;
+            let found = certified(allocation.as_deref(), analysis, rely_on.granted, &file.set)?;
+            print(&export_firmware::write(&file.set, &found, out, *late, !no_backfill)?, format.format)
         }
     }
 }
@@ -100,34 +87,23 @@ fn refused(why: NotExported) -> CommandFailure {
     CommandFailure(format!("this cannot be exported: {why}"))
 }
 
-/// The one task set of a file; `None` once its faults have been printed.
-pub fn read_set(args: &ExportSetArgs) -> Result<Option<TaskSetFile>, CommandFailure> {
+fn read_set(args: &ExportSetArgs) -> Result<TaskSetFile, Unanswered> {
     read_one(&args.file, &args.set)
 }
 
-/// The one task set of a file with the given changes; `None` once its faults have been printed.
-pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<Option<TaskSetFile>, CommandFailure> {
+/// The one task set of a file with the given changes.
+pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<TaskSetFile, Unanswered> {
     let (name, text) = source::read(file)?;
     let mut text = text;
     for change in &changes.changes {
         text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
     }
-    match rtflash_model::read_task_set(&text) {
-        Ok(file) => Ok(Some(file)),
-        Err(diagnostics) => {
-            let frame = rtflash_model::Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
-            output::complain(&answer::refuse(&name, &frame, &diagnostics));
-            Ok(None)
-        }
-    }
+    rtflash_model::read_task_set(&text).map_err(|diagnostics| Unanswered::refused(&name, &text, &diagnostics))
 }
 
 /// The allocation, and whether its analysis takes transfers for parts of the stated times where the
-/// device does not say; the exit status where there is none.
-fn allocation_of(
-    set: &TaskSet,
-    args: &ExportAllocationArgs,
-) -> Result<Result<(Allocation, bool), Status>, CommandFailure> {
+/// device does not say.
+fn allocation_of(set: &TaskSet, args: &ExportAllocationArgs) -> Result<(Allocation, bool), Unanswered> {
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
     let given = args.allocation.as_deref().map(source::read).transpose()?;
@@ -135,34 +111,18 @@ fn allocation_of(
     let mut warnings = String::new();
     let found = find(set, given.as_ref(), allocator, analysis, false, &mut warnings);
     output::complain(&warnings);
-    Ok(match found {
-        FoundAllocation::Allocation(found) => {
-            // What is found may lie as the target needs it; what is given stays.
-            let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
-            Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
-        }
-        FoundAllocation::Nothing(message, own) => {
-            output::complain(&format!("{message}{}\n", if is_given { "" } else { any_runs(&own) }));
-            Err(Status::of(own.holds()))
-        }
-        FoundAllocation::Wrong(complaint) => {
-            output::complain(&output::error(&complaint));
-            Err(Status::Wrong)
-        }
-        FoundAllocation::Refused(answer) => {
-            output::complain(&answer.complaint);
-            Err(Status::Wrong)
-        }
-    })
+    let found = found.to_run(|own| if is_given { "" } else { any_runs(own) })?;
+    // A target can ask for a layout of what was found; a given allocation stays as it is.
+    let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
+    Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
 }
 
-/// Writes the files, and what was asked for last.
 fn write(
     to: &'static str,
     exported: &Exported,
     streams: &[RequestStream],
     replay: &ReplayArgs,
-) -> Result<Status, CommandFailure> {
+) -> Result<Status, Unanswered> {
     let folder = &replay.out;
     output::folder(folder)?;
     // What came of an earlier export is not of this one. Where there was none, nothing is ours.
@@ -171,7 +131,7 @@ fn write(
         match std::fs::remove_file(folder.join(old)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 let path = folder.join(old);
-                return Err(CommandFailure::io(&format!("cannot write {}", path.display()), &error));
+                return Err(CommandFailure::io(&format!("cannot write {}", path.display()), &error).into());
             }
             _ => {}
         }
@@ -211,7 +171,7 @@ fn write(
 }
 
 /// A text that is the export, or says how to use its files, with its notes next to it.
-fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, CommandFailure> {
+fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, Unanswered> {
     if format == Format::Text && !answer.notes.is_empty() && !output::is_quiet() {
         output::complain(&format!("- {}\n", answer.notes.join("\n- ")));
     }
@@ -219,7 +179,6 @@ fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, CommandFai
     Ok(Status::Yes)
 }
 
-/// The answer of an export that is a text, with its notes.
 fn text_answer(to: &'static str, text: String, notes: Vec<String>) -> ExportAnswer<'static> {
     ExportAnswer {
         to: to.into(),

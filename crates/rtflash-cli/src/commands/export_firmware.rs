@@ -13,10 +13,6 @@ use crate::{CommandFailure, output};
 
 /// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
 /// `backfill` as in [`rtflash_plan::Plan::image`].
-///
-/// # Errors
-/// Where the allocation cannot be run, firmware does not do what it asks for, or the file cannot be
-/// written.
 pub fn write(
     set: &TaskSet,
     allocation: &Allocation,

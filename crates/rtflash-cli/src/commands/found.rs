@@ -7,20 +7,17 @@ use rtflash_answers::Verdict;
 use rtflash_model::{Allocation, Frame, TaskSet};
 
 use super::allocate;
-use crate::answer::SetAnswer;
-use crate::output;
+use crate::answer::{SetAnswer, Unanswered};
 use crate::pairs::{Given, read_given};
 use crate::render::kind::promises;
+use crate::status::Status;
+use crate::{CommandFailure, output};
 
-/// An allocation to be run, or why there is none.
 pub enum FoundAllocation {
-    /// This one.
     Allocation(Allocation),
     /// None: why, and the analysis's verdict, which makes the exit status.
     Nothing(String, Verdict),
-    /// What was given is none: why.
     Wrong(String),
-    /// What was given cannot be read.
     Refused(Box<SetAnswer>),
 }
 
@@ -52,7 +49,6 @@ pub fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnin
     }
 }
 
-/// What the algorithm finds.
 pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
     let outcome = allocate(set, allocator, analysis, spread, &Work::new());
     if let Some(allocation) = outcome.allocation() {
@@ -79,6 +75,19 @@ pub fn any_runs(own: &Verdict) -> &'static str {
 }
 
 impl FoundAllocation {
+    /// The allocation; if there is none, the reason, with a `hint` by the analysis's verdict.
+    pub fn to_run(self, hint: impl Fn(&Verdict) -> &'static str) -> Result<Allocation, Unanswered> {
+        match self {
+            FoundAllocation::Allocation(allocation) => Ok(allocation),
+            FoundAllocation::Nothing(reason, own) => {
+                let (complaint, status) = (format!("{reason}{}\n", hint(&own)), Status::of(own.holds()));
+                Err(Unanswered::Input(Box::new(SetAnswer { complaint, status, ..SetAnswer::default() })))
+            }
+            FoundAllocation::Wrong(complaint) => Err(CommandFailure(complaint).into()),
+            FoundAllocation::Refused(answer) => Err(Unanswered::Input(answer)),
+        }
+    }
+
     fn cannot_tell(reason: String) -> FoundAllocation {
         FoundAllocation::Nothing(reason.clone(), Verdict::cannot_tell(reason))
     }
@@ -111,7 +120,6 @@ fn given_one(
     FoundAllocation::Allocation(completed(set, analysis, allocation))
 }
 
-/// The clusters without a certificate.
 pub fn uncertified(allocation: &Allocation) -> Vec<usize> {
     (0..allocation.len()).filter(|&position| allocation.certificate(position).is_none()).collect()
 }

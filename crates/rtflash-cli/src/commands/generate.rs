@@ -21,7 +21,6 @@ use crate::status::Status;
 /// Sets drawn before they are written: enough for all cores, little in memory.
 const CHUNK: u64 = 512;
 
-/// Sets to be drawn, numbered over all points.
 pub struct GeneratePlan {
     points: Vec<Utilization>,
     sets: u64,
@@ -29,12 +28,8 @@ pub struct GeneratePlan {
     analysis: &'static dyn Analysis,
 }
 
-/// Carries the command out.
-pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
-    let plan = match plan(args) {
-        Ok(plan) => plan,
-        Err(unanswered) => return unanswered.tell(),
-    };
+pub fn run(args: &GenArgs) -> Result<Status, Unanswered> {
+    let plan = plan(args)?;
     let mut output = match &args.out {
         None => Output::stdout(),
         Some(path) => Output::file(path)
@@ -48,7 +43,6 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
     Ok(status)
 }
 
-/// Which sets are to be drawn.
 pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let device = device(&args.sets.device, DeviceFrom::Anywhere)?;
     let analysis = analysis(&args.analysis)?;
@@ -128,9 +122,7 @@ pub fn utilizations(
         })?,
         (false, None) => return Ok(Vec::new()),
         (false, Some(text)) => {
-            return Err(CommandFailure(format!(
-                "--util {text}: {generator} draws the utilization of each task: leave --util out"
-            )));
+            fail!("--util {text}: {generator} draws the utilization of each task: leave --util out");
         }
     };
     let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
@@ -142,7 +134,6 @@ pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
 }
 
-/// The distance of points.
 pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
     args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))
 }
@@ -235,7 +226,6 @@ impl GeneratePlan {
         Ok(Status::Yes)
     }
 
-    /// Sets at all points.
     pub fn total(&self) -> u64 {
         (self.points.len() as u64).saturating_mul(self.sets)
     }

@@ -69,12 +69,12 @@ struct HostFigure {
 }
 
 impl HostFigure {
-    fn of_curves(name: String, figure: &Figure, csv: String) -> HostFigure {
-        HostFigure { svg: figure.svg(), csv, picture: Picture::figure(&name, figure), name }
+    fn of_curves(name: String, caption: &str, figure: &Figure, csv: String) -> HostFigure {
+        HostFigure { svg: figure.svg(), csv, picture: Picture::figure(caption, figure), name }
     }
 
-    fn of_bars(name: String, bars: &Bars) -> HostFigure {
-        HostFigure { svg: bars.svg(), csv: bars.csv(), picture: Picture::bars(&name, bars), name }
+    fn of_bars(name: String, caption: &str, bars: &Bars) -> HostFigure {
+        HostFigure { svg: bars.svg(), csv: bars.csv(), picture: Picture::bars(caption, bars), name }
     }
 }
 
@@ -86,11 +86,12 @@ fn figures(runs: &[Ran]) -> Vec<HostFigure> {
         let latencies: Vec<(&str, &Latencies)> =
             runs.iter().filter_map(|run| Some((run.scheduler, &run.jobs.get(at)?.latencies))).collect();
         if let Some((figure, csv)) = distribution(&job.name, &latencies) {
-            all.push(HostFigure::of_curves(format!("ccdf-{name}"), &figure, csv));
+            all.push(HostFigure::of_curves(format!("ccdf-{name}"), &format!("Latencies of {name}"), &figure, csv));
         }
-        all.push(HostFigure::of_bars(format!("latency-{name}"), &percentiles(&job.name, &latencies)));
+        let bars = percentiles(&job.name, &latencies);
+        all.push(HostFigure::of_bars(format!("latency-{name}"), &format!("Percentiles of {name}"), &bars));
     }
-    all.push(HostFigure::of_bars("bandwidth".into(), &bandwidths(runs)));
+    all.push(HostFigure::of_bars("bandwidth".into(), "Bandwidth of each job", &bandwidths(runs)));
     all
 }
 
@@ -142,7 +143,7 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
     };
     let figure = Figure {
         x_label: format!("Latency of {job} (ms)"),
-        y_label: "Share of I/Os at least so long".into(),
+        y_label: "Share of I/Os that take at least this".into(),
         y_axis: YAxis::Logarithmic,
         x_logarithmic: true,
         curves: latencies.iter().map(curve).collect(),

@@ -17,6 +17,7 @@ use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_
 use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
+use crate::answer::Unanswered;
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
 use crate::render::numbers::{count, volume};
 use crate::render::table::table;
@@ -31,10 +32,7 @@ const MAX_SHOWN: usize = 5;
 const MAX_NAMES: usize = 10;
 
 /// Carries the command out.
-///
-/// # Errors
-/// Where a file cannot be read, or is not what it is said to be.
-pub fn run(args: &ImportArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &ImportArgs) -> Result<Status, Unanswered> {
     match &args.command {
         ImportCommand::Mcap { input, flush } => mcap(input, *flush),
         ImportCommand::Mqsim { file, format } => mqsim(file, format.format),
@@ -46,11 +44,8 @@ pub fn run(args: &ImportArgs) -> Result<Status, CommandFailure> {
     }
 }
 
-fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
-    let device = match device(&input.device, DeviceFrom::Anywhere) {
-        Ok(device) => device,
-        Err(unanswered) => return unanswered.tell(),
-    };
+fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, Unanswered> {
+    let device = device(&input.device, DeviceFrom::Anywhere)?;
     let source = InputSource::open(&input.file)?;
     let name = source.name.clone();
     let bag = read_bag(BufReader::with_capacity(1 << 16, source)).map_err(|error| cannot_read(&name, &error))?;
@@ -142,12 +137,9 @@ fn show_recorder(text: &mut String, recorder: &RecorderAnswer, flush: Span, page
     );
 }
 
-fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) -> Result<Status, CommandFailure> {
+fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) -> Result<Status, Unanswered> {
     let input = &block.input;
-    let device = match device(&input.device, DeviceFrom::Anywhere) {
-        Ok(device) => device,
-        Err(unanswered) => return unanswered.tell(),
-    };
+    let device = device(&input.device, DeviceFrom::Anywhere)?;
     let source = InputSource::open(&input.file)?;
     let name = source.name.clone();
     let trace = read_block_trace(BufReader::with_capacity(1 << 16, source), format)
@@ -228,15 +220,10 @@ fn show_curve(text: &mut String, curve: &[CurvePoint], page_size: u32) {
     );
 }
 
-fn mqsim(file: &Path, format: Format) -> Result<Status, CommandFailure> {
+fn mqsim(file: &Path, format: Format) -> Result<Status, Unanswered> {
     let (name, text) = source::read(file)?;
-    let SsdConfig { device, not_kept } = match read_ssd_config(&text) {
-        Ok(config) => config,
-        Err(faults) => {
-            output::complain(&diagnose::render(&name, &text, 1, 1, &faults, output::complaints_in_colour()));
-            return Ok(Status::Wrong);
-        }
-    };
+    let config = read_ssd_config(&text).map_err(|faults| Unanswered::refused(&name, &text, &faults))?;
+    let SsdConfig { device, not_kept } = config;
     match format {
         Format::Text => {
             if !output::is_quiet() {
@@ -319,7 +306,7 @@ fn print(
     what: &str,
     clock: TimeBase,
     summary: impl FnOnce(&mut String),
-) -> Result<Status, CommandFailure> {
+) -> Result<Status, Unanswered> {
     match format {
         Format::Json => output::print(&line(answer))?,
         Format::Text => {

@@ -8,33 +8,30 @@ use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};
 
-use super::admit::{cannot_tell, read_running};
+use super::admit::read_running;
 use super::{analysis_relying_on, export, typical_times};
+use crate::answer::Unanswered;
 use crate::args::MigrateArgs;
 use crate::render::{migrate_text, rendered};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// Carries the command out.
-///
-/// # Errors
-/// Where files cannot be read, have no certificates, or are not of the same tasks.
-pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &MigrateArgs) -> Result<Status, Unanswered> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
-    let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+    let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;
     typical_times::warn(set.device());
     if let Some(refused) = analysis.refuses(set) {
-        return Ok(cannot_tell(&refused.to_string()));
+        return Err(Unanswered::because(&refused.to_string(), Status::CannotTell));
     }
     let (mut names, mut devices) = (Vec::new(), Vec::new());
     for path in [&args.old, &args.new] {
-        let Some((name, running, gone)) = read_running(path, set)? else { return Ok(Status::Wrong) };
+        let (name, running, gone) = read_running(path, set)?;
         if let Some(gone) = gone.first() {
-            let says = format!("{name}: task `{gone}` is not in the task set; `rtflash admit` is for tasks that end");
-            return Err(CommandFailure(says));
+            fail!("{name}: task `{gone}` is not in the task set; `rtflash admit` is for tasks that end");
         }
         names.push(name);
         devices.push(RunningDevice::of_parts(set, running.clusters, running.certificates));
@@ -62,7 +59,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
             let answer = not_found(set, analysis, old, new, &[]);
             (MigrateAnswer { unserved, ..answer }, Status::CannotTell)
         }
-        Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
+        Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal)).into()),
     };
     output::print(&rendered(args.format.format, &answer, || migrate_text::text(&answer, set.device())))?;
     Ok(status)
@@ -85,7 +82,6 @@ fn says(set: &TaskSet, names: &[String], analysis: &str, refusal: &MigrationRefu
     }
 }
 
-/// The answer where no way was found.
 fn not_found<'a>(
     set: &'a TaskSet,
     analysis: &'static dyn Analysis,

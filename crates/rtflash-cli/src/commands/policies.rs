@@ -7,7 +7,6 @@ use rtflash_model::{Instant, parse_ns};
 
 use crate::CommandFailure;
 
-/// Does something on `count` threads, where the user says how many.
 pub fn on_threads<T: Send>(count: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T, CommandFailure> {
     Ok(match count {
         Some(count) => threads(count)?.install(work),
@@ -32,14 +31,12 @@ pub fn duration(text: &str) -> Result<Instant, CommandFailure> {
     Ok(Instant::from_ns(nanoseconds).unwrap_or(Instant::END))
 }
 
-/// How often the state of a run is kept.
 #[cfg(feature = "full")]
 pub fn checkpoint_every(text: &str) -> Result<Duration, CommandFailure> {
     let wrong = |error| CommandFailure(format!("--checkpoint-every {text}: {error}; expected a time such as 60s"));
     parse_ns(text).map(Duration::from_nanos).map_err(wrong)
 }
 
-/// A number of bytes above zero, with its unit.
 pub fn memory(text: &str) -> Result<u64, CommandFailure> {
     let wrong = || CommandFailure(format!("--memory {text}: expected a size above zero such as 500MB or 8GiB"));
     parse_bytes(text).filter(|&bytes| bytes > 0).ok_or_else(wrong)

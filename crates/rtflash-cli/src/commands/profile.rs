@@ -6,15 +6,11 @@ use rtflash_model::reading::nearest;
 use rtflash_model::{Device, PROFILES, Profile, write_device_in_full};
 use serde_json::value::RawValue;
 
-use crate::CommandFailure;
 use crate::args::Format;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// Prints one device, or the list.
-///
-/// # Errors
-/// Where there is none of that name, or it cannot be written.
 pub fn run(name: Option<&str>, format: Format) -> Result<Status, CommandFailure> {
     let text = match name {
         Some(name) => one(find(name)?, format),
@@ -51,7 +47,6 @@ fn one(profile: &Profile, format: Format) -> Result<String, CommandFailure> {
     })
 }
 
-/// A device in JSON, a line for each field.
 pub fn in_lines(device: &str) -> String {
     let fields = device.trim_matches(['{', '}']).replace(",\"", ",\n  \"").replace("\":", "\": ");
     format!("{{\n  {fields}\n}}\n")

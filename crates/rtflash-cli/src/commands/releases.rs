@@ -7,10 +7,9 @@ use std::sync::Arc;
 use rtflash_model::{Frame, TaskSet};
 use rtflash_plan::{Options, read_partial_release_pattern, read_release_pattern};
 
-use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::PhasesArg;
-use crate::source;
+use crate::{CommandFailure, source};
 
 /// A release pattern as it is written, for any task set.
 pub struct ReleaseFile {
@@ -22,9 +21,6 @@ pub struct ReleaseFile {
 
 impl ReleaseFile {
     /// The file that is asked for, if one is.
-    ///
-    /// # Errors
-    /// Where it cannot be read, or there are two.
     pub fn open(phases: &PhasesArg, releases: Option<&str>) -> Result<Option<ReleaseFile>, CommandFailure> {
         let (name, text) = match (phases, releases) {
             (PhasesArg::File(_), Some(_)) => {
@@ -44,9 +40,6 @@ impl ReleaseFile {
     }
 
     /// Options with what it says of a task set, if there is one.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn apply<'o>(
         file: Option<&ReleaseFile>,
         set: &TaskSet,

@@ -8,17 +8,15 @@ use rtflash_exchange::export::ReplayedStream;
 use rtflash_model::{Request, TaskSet, format_ns};
 
 use super::export::{MANIFEST, read_one};
+use crate::answer::Unanswered;
 use crate::args::{CheckArgs, Format};
 use crate::render::table::table;
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// Judges the results in a file, for one task set.
-///
-/// # Errors
-/// Where a file cannot be read, or the files do not belong together.
-pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Status, CommandFailure> {
-    let Some(file) = read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Status, Unanswered> {
+    let file = read_one(&args.file, &args.set)?;
     let (name, text) = source::read(results)?;
     let manifest = results.parent().unwrap_or(Path::new("")).join(MANIFEST);
     let (manifest_name, manifest) = source::read(&manifest).map_err(|CommandFailure(why)| {
@@ -28,7 +26,7 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     let exported = read::<ExportAnswer<'_>>(&manifest).map_err(|error| wrong(&error.to_string()))?;
     let exported = exported.answer.map_err(|fault| wrong(&fault.message))?;
     if exported.to != from {
-        return Err(wrong(&format!("an export to {}, not to {from}", exported.to)));
+        return Err(wrong(&format!("an export to {}, not to {from}", exported.to)).into());
     }
     let streams = match from {
         "mqsim" => rtflash_exchange::export::mqsim::read_results(&text),
@@ -37,7 +35,7 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     let streams = streams.map_err(|why| CommandFailure(format!("cannot read {name}: {why}")))?;
     if streams.len() != exported.streams.len() {
         let (there, here) = (streams.len(), exported.streams.len());
-        return Err(CommandFailure(format!("{name} has {there} streams, and {manifest_name} {here}")));
+        fail!("{name} has {there} streams, and {manifest_name} {here}");
     }
     let page_bytes = exported.page_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| wrong("it has no `page_bytes`"))?;
     let pairs = exported.streams.iter().zip(&streams);

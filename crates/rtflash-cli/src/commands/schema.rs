@@ -6,21 +6,16 @@ use schemars::schema_for;
 use serde_json::{Map, Value};
 
 use super::experiment::Manifest;
-use crate::CommandFailure;
-use crate::output;
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// Prints a schema.
-///
-/// # Errors
-/// Where there is none of that name, or it cannot be written.
 pub fn run(name: &str) -> Result<Status, CommandFailure> {
     let schema = text(name).ok_or_else(|| CommandFailure(format!("there is no schema `{name}`")))?;
     output::print(&schema)?;
     Ok(Status::Yes)
 }
 
-/// The text of a schema.
 pub fn text(name: &str) -> Option<String> {
     let mut schema = match name {
         "task-set" => task_set_schema(),

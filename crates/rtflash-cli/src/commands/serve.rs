@@ -11,6 +11,7 @@ use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequest
 
 use super::certified::certified;
 use super::{export, policies, typical_times};
+use crate::answer::Unanswered;
 use crate::args::ServeArgs;
 use crate::render::numbers::{bytes, plain, time};
 use crate::render::{rendered, serve_text};
@@ -22,17 +23,11 @@ use crate::{CommandFailure, output};
 const TOO_SLOW: Duration = Duration::from_millis(50);
 
 /// Carries the command out.
-///
-/// # Errors
-/// Where files cannot be read, what runs has no certificates, or nothing can listen there.
-pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
-    let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+pub fn run(args: &ServeArgs) -> Result<Status, Unanswered> {
+    let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;
     typical_times::warn(set.device());
-    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted, set)? {
-        Ok(allocation) => allocation,
-        Err(status) => return Ok(status),
-    };
+    let allocation = certified(Some(&args.allocation), "sound", args.rely_on.granted, set)?;
     let clusters = CertifiedClusters::new(set, &allocation, &[], Span::ZERO)
         .map_err(|error| CommandFailure(format!("{}: {error}", args.allocation.display())))?;
     let options = Drive::options();
@@ -79,7 +74,6 @@ fn fit_the_protocol(exports: &[Export]) -> Result<(), CommandFailure> {
     }
 }
 
-/// Where the data are.
 fn data(args: &ServeArgs, exports: &[Export]) -> Result<DataFile, CommandFailure> {
     let size = exports.iter().map(Export::size).sum();
     match &args.data {
@@ -91,7 +85,6 @@ fn data(args: &ServeArgs, exports: &[Export]) -> Result<DataFile, CommandFailure
     }
 }
 
-/// Says what is to be had, and where.
 fn greet(args: &ServeArgs, listener: &TcpListener, exports: &[Export]) -> Result<(), CommandFailure> {
     let address = listener.local_addr().map_err(|error| CommandFailure::io("the socket", &error))?;
     if !address.ip().is_loopback() {

@@ -11,7 +11,6 @@ use crate::args::{COMMANDS, Cli};
 use crate::output::{self, Output};
 use crate::status::Status;
 
-/// Prints a completion script.
 pub fn completions(shell: Shell) -> Result<Status, CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "rtflash", &mut script);
@@ -20,9 +19,6 @@ pub fn completions(shell: Shell) -> Result<Status, CommandFailure> {
 
 /// Prints the manual page with every command in it, or that of one command; or writes one of each
 /// into a folder.
-///
-/// # Errors
-/// Where they cannot be written.
 pub fn man(name: Option<&str>, out: Option<&Path>) -> Result<Status, CommandFailure> {
     let mut command = Cli::command();
     command.build();
@@ -39,7 +35,6 @@ fn failed(error: std::io::Error) -> CommandFailure {
     CommandFailure::io("cannot write the manual page", &error)
 }
 
-/// A page, with the version of rtflash in its footer.
 fn page_of(command: &clap::Command) -> clap_mangen::Man {
     clap_mangen::Man::new(command.clone()).source(concat!("rtflash ", env!("CARGO_PKG_VERSION")))
 }
@@ -50,7 +45,7 @@ fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     page_of(command).render(&mut page).map_err(failed)?;
     sections(command, "RTFLASH", &mut page)?;
     for name in TOPICS {
-        let list = topic(name).unwrap_or_default();
+        let list = topic(name).expect("each topic has a list: an invariant");
         page.extend(format!(".SH {}\n.nf\n{list}.fi\n", name.to_uppercase()).into_bytes());
     }
     Ok(page)
@@ -68,7 +63,6 @@ fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// The page of one command.
 fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, CommandFailure> {
     let found = name.split('-').try_fold(command, |command, part| command.find_subcommand(part));
     let sub = found.ok_or_else(|| CommandFailure(format!("there is no command `{name}`")))?;

@@ -22,7 +22,6 @@ use crate::source::InputSource;
 use crate::status::Status;
 use crate::{CommandFailure, report};
 
-/// What was asked for.
 struct SizePlan {
     allocator: &'static dyn Allocator,
     analysis: &'static dyn Analysis,
@@ -40,7 +39,6 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
     Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
 }
 
-/// The command with its options, apart from where task sets come from.
 pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
@@ -94,7 +92,6 @@ impl ReportOfOne {
         ReportOfOne { path, written: AtomicBool::new(false) }
     }
 
-    /// Writes it, or says why not.
     fn write(&self, view: &SizeView<'_>) -> Result<(), String> {
         if self.written.swap(true, Ordering::Relaxed) {
             return Err("--report takes one task set, and this is another one".into());

@@ -23,7 +23,6 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
     print(answer(args, Some(&signals)))
 }
 
-/// What is found, until a signal is held.
 pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     let world = match args.world {
         SoakWorld::Any => World::Any,
@@ -72,7 +71,7 @@ fn command(case: &Case) -> String {
     let mut add = |option: &str, value: Option<&str>| {
         value.into_iter().for_each(|value| command += &format!(" --{option} {value}"));
     };
-    add("rely-on", case.analysis.demand_test().map(|test| test.rely_on.name()));
+    add("assume", case.analysis.demand_test().map(|test| test.rely_on.assumption()));
     add("dispatch", options.dispatch.stated());
     add("server", options.service.stated());
     add("victims", options.victims.stated());

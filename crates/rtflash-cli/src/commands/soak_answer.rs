@@ -7,7 +7,6 @@ use crate::output::{GREEN, RED, paint};
 use crate::render::numbers::count;
 use crate::render::table::table;
 
-/// What a search comes to.
 pub fn text(answer: &SoakAnswer) -> String {
     let cases = cases(answer);
     let drawn =
@@ -41,7 +40,6 @@ pub fn text(answer: &SoakAnswer) -> String {
     text
 }
 
-/// The number of cases, and where a signal ended the search.
 fn cases(answer: &SoakAnswer) -> String {
     match answer.stopped_after {
         None => format!("{} cases", answer.runs),

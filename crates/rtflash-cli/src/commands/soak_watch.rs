@@ -7,13 +7,11 @@ use crate::whole::SignalHold;
 
 /// Shows how far a search is, and stops it where a signal is held.
 pub struct BarWatch<'s> {
-    /// What is shown.
     pub bar: Bar,
     signals: Option<&'s SignalHold>,
 }
 
 impl<'s> BarWatch<'s> {
-    /// A bar for a search of `cases` cases.
     pub fn new(cases: u64, signals: Option<&'s SignalHold>) -> BarWatch<'s> {
         let template = "{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left";
         BarWatch { bar: Bar::new(template, 0, cases), signals }

@@ -17,16 +17,14 @@ use super::exec::{of_certificates, predicted, refused};
 use super::found::{FoundAllocation, find};
 use super::policies::duration;
 use super::{allocator, analysis_relying_on};
-use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::CheckArgs;
-use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::exec_text::ExecView;
 use crate::render::rendered;
-use crate::source::InputSource;
-use crate::source::read;
+use crate::source::{InputSource, read};
 use crate::status::Status;
+use crate::{CommandFailure, output};
 
 /// A run that cannot be.
 fn cannot_be(refusal: PlanRefusal) -> Unanswered {
@@ -34,7 +32,6 @@ fn cannot_be(refusal: PlanRefusal) -> Unanswered {
     Unanswered::because(&refusal.to_string(), refused(&refusal))
 }
 
-/// Carries the command out for a trace.
 pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, CommandFailure> {
     let given = args.allocation.as_deref().map(read).transpose()?;
     let mut warnings = String::new();
@@ -53,7 +50,7 @@ pub fn check(
     warnings: &mut String,
 ) -> Result<SetAnswer, Unanswered> {
     if trace.as_os_str() == "-" {
-        return Err(CommandFailure("--trace takes a file: it is read twice".into()).into());
+        fail!("--trace takes a file: it is read twice");
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
@@ -106,39 +103,34 @@ pub fn check(
     Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
-/// The one task set of the file.
 fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Unanswered> {
     let source = InputSource::open(&args.file)?;
     let name = source.name.clone();
     let mut frames = Frames::new(source);
     let mut sets = next_batch(&mut frames, &name)?.unwrap_or_else(Vec::new);
     if sets.len() > 1 || (sets.len() == 1 && next_batch(&mut frames, &name)?.is_some()) {
-        return Err(CommandFailure(format!("{name}: a trace is that of one task set, and here are several")).into());
+        fail!("{name}: a trace is that of one task set, and here are several");
     }
     let Some(mut frame) = sets.pop() else {
-        return Err(CommandFailure(format!("{name}:1:1: there is nothing in it")).into());
+        fail!("{name}:1:1: there is nothing in it");
     };
     change(&mut frame, &args.set.changes).map_err(|problem| CommandFailure(format!("{name}: {problem}")))?;
     read_task_set_bytes(&frame.text)
         .map_err(|diagnostics| Unanswered::Input(Box::new(SetAnswer::refused(&name, &frame, &diagnostics))))
 }
 
-/// The allocation that the trace is of.
 fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
     match found {
-        FoundAllocation::Allocation(allocation) => Ok(allocation),
-        FoundAllocation::Refused(answer) => Err(Unanswered::Input(answer)),
-        FoundAllocation::Wrong(message) => Err(CommandFailure(message).into()),
         FoundAllocation::Nothing(reason, own) if own.holds().is_none() => {
             Err(Unanswered::because(&reason, Status::CannotTell))
         }
         FoundAllocation::Nothing(reason, _) => {
             Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
         }
+        found => found.to_run(|_| ""),
     }
 }
 
-/// The records of a trace.
 fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<InputSource>>, CommandFailure> {
     Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, InputSource::open(trace)?)))
 }
@@ -166,9 +158,7 @@ fn observe(
         let (at, ..) = record.order();
         if at < last {
             let trace = trace.display();
-            return Err(CommandFailure(format!(
-                "{trace}: an event at {at} comes behind one at {last}: a trace is in order of time"
-            )));
+            fail!("{trace}: an event at {at} comes behind one at {last}: a trace is in order of time");
         }
         last = at;
         checks.record(&record);

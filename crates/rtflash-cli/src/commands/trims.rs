@@ -15,9 +15,6 @@ pub struct TrimOption {
 
 impl TrimOption {
     /// What was typed: `TASK=PAGES/EVERY`.
-    ///
-    /// # Errors
-    /// Where it is something else.
     pub fn read(text: &str) -> Result<TrimOption, CommandFailure> {
         let wrong = |problem: String| {
             CommandFailure(format!("--trim {text}: {problem}; expected TASK=PAGES/EVERY, such as camera=8/20ms"))
@@ -34,9 +31,6 @@ impl TrimOption {
     }
 
     /// Options of a run in which all of these tasks of a set trim.
-    ///
-    /// # Errors
-    /// What is wrong with them.
     pub fn apply(all: &[TrimOption], set: &TaskSet, options: Options) -> Result<Options, String> {
         let trims = all.iter().map(|of| of.of_set(set)).collect::<Result<Vec<PeriodicTrim>, String>>()?;
         Ok(Options { trims, ..options })
@@ -48,7 +42,6 @@ impl TrimOption {
         Ok(PeriodicTrim { task, pages: self.pages, every: self.every })
     }
 
-    /// A complaint about it.
     fn complaint(&self, problem: &str) -> String {
         format!("--trim {}: {problem}", self.text)
     }

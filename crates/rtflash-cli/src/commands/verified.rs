@@ -10,7 +10,6 @@ use rtflash_verify::{
 
 /// The findings of rtflash-verify on an allocation.
 pub struct Verified<'f> {
-    /// The verdict.
     pub answer: CheckAnswer<'f>,
     /// The utilization of each cluster by each of the tests, if there are several.
     pub utilizations: Vec<Vec<f64>>,

@@ -46,7 +46,6 @@ pub fn text(answer: &AdmitAnswer<'_>, device: &Device) -> String {
     text + &running(&answer.clusters)
 }
 
-/// What runs, cluster by cluster.
 pub(super) fn running(clusters: &[RunningCluster<'_>]) -> String {
     let line = |(position, cluster): (usize, &RunningCluster<'_>)| {
         let tasks = match &cluster.tasks[..] {
@@ -58,7 +57,6 @@ pub(super) fn running(clusters: &[RunningCluster<'_>]) -> String {
     clusters.iter().enumerate().map(line).collect()
 }
 
-/// Why no cluster takes a task.
 fn why(refused: &RefusedTask<'_>) -> String {
     let mut text: String =
         refused.clusters.iter().map(|of| format!("  cluster {}: {}\n", of.cluster, of.detail)).collect();
@@ -66,7 +64,6 @@ fn why(refused: &RefusedTask<'_>) -> String {
     text
 }
 
-/// Servers that get no more jobs.
 pub(super) fn left_out(of: &LeftOutAnswer) -> String {
     let of_chips: Vec<String> = of.chips.iter().map(|of| chips(of)).collect();
     let within = time(of.within_ns as f64);
@@ -75,7 +72,6 @@ pub(super) fn left_out(of: &LeftOutAnswer) -> String {
     format!("\n{servers} {on} {verb} no more jobs; it begins {within} after {whose} last one\n")
 }
 
-/// Who serves a job stream.
 pub(super) fn stream(of: &ServedStream<'_>) -> String {
     let name = plain(&of.stream);
     match (of.cluster, &of.detail) {
@@ -87,7 +83,6 @@ pub(super) fn stream(of: &ServedStream<'_>) -> String {
     }
 }
 
-/// How a task is added.
 fn added(device: &Device, added: &AddedTask<'_>) -> String {
     let when = match added.ready_within_ns {
         0 => "its requests may come at once".to_owned(),

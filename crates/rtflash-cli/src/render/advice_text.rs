@@ -74,7 +74,6 @@ fn together(device: &Device, algorithm: &str, Front { points, steps, complete }:
     format!("chips and logical_ratio together: {points} ({}{more})", in_steps(*steps))
 }
 
-/// The steps of λ that were tried.
 fn in_steps(steps: u32) -> String {
     format!("in steps of {}", 1.0 / f64::from(steps))
 }

@@ -24,17 +24,11 @@ const NAMES: usize = 4;
 /// Clusters shown.
 const CLUSTERS: usize = 64;
 
-/// What an algorithm made of a task set.
 pub struct AllocView<'a> {
-    /// The task set.
     pub file: &'a TaskSetFile,
-    /// The algorithm.
     pub algorithm: &'static str,
-    /// The analysis that decided.
     pub analysis: &'static dyn Analysis,
-    /// What came of it.
     pub outcome: Outcome,
-    /// What holds on the device.
     pub guarantee: Guarantee,
     /// What would help, if that was asked.
     pub advice: Option<Advice>,
@@ -43,7 +37,6 @@ pub struct AllocView<'a> {
 }
 
 impl AllocView<'_> {
-    /// The answer as it was asked for.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text => self.text(),
@@ -105,7 +98,6 @@ impl<'a> OutcomeText<'a> {
         format!("{} {}\n", self.what(), paint(DIM, &self.how()))
     }
 
-    /// The algorithm's result.
     fn what(&self) -> String {
         let OutcomeText { set, algorithm, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");
@@ -325,7 +317,7 @@ fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
         Some(Reliance::Nothing) => "relies on no neighbour".into(),
         Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
         Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and steady reads".into(),
-        None => format!("--rely-on {}", test.rely_on.name()),
+        None => format!("--assume {}", test.rely_on.assumption()),
     }
 }
 
@@ -343,13 +335,13 @@ fn granted_for_nothing(set: &TaskSet, analysis: &dyn Analysis) -> String {
     if device.has_commands() {
         let command = device.command();
         return format!(
-            "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+            "--assume fifo-bus allows no more than --assume neighbour-load here: the device has no steady reads, with \
              commands of {command}, sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section \
              6.3, Q5).\n"
         );
     }
     format!(
-        "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+        "--assume fifo-bus allows no more than --assume neighbour-load here: the device has no steady reads, with \
          sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
     )
 }

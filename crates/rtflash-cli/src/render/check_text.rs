@@ -38,7 +38,6 @@ fn remarks(answer: &CheckAnswer<'_>) -> String {
     text
 }
 
-/// The clusters as a table.
 fn clusters(answer: &CheckAnswer<'_>) -> String {
     // Only a sound analysis says of something what it relies on.
     let relying = answer.clusters.iter().any(|cluster| cluster.relies_on.is_some());

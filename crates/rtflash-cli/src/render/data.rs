@@ -49,7 +49,6 @@ pub fn all_too_full(set: &TaskSet, tasks: &[TaskId], on: &str, space: &Space) ->
     format!("The data of all tasks do not fit on {on}: {}.\n", sentence(set.device(), space)) + &each(set, tasks)
 }
 
-/// The data of each task that declares some.
 fn each(set: &TaskSet, tasks: &[TaskId]) -> String {
     let declared = tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?.data_pages?)));
     let all: Vec<(TaskId, u64)> = declared.collect();

@@ -10,18 +10,14 @@ use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// The answer to a run.
 pub struct ExecView<'a> {
-    /// The answer as JSON prints it.
     pub answer: ExecAnswer<'a>,
-    /// Bytes of a page.
     pub page_size: u32,
     /// Whether it is the only one.
     pub alone: bool,
-    /// A drawing of it, if one is wanted.
     pub drawing: String,
 }
 
 impl ExecView<'_> {
-    /// The answer for a person.
     pub fn text(&self) -> String {
         match (self.alone, self.drawing.is_empty()) {
             (false, _) => headline(&self.answer),
@@ -31,7 +27,6 @@ impl ExecView<'_> {
     }
 }
 
-/// The verdicts, and what the run came to.
 fn headline(answer: &ExecAnswer<'_>) -> String {
     verdicts::text(&answer.verdicts) + &run(answer)
 }
@@ -97,7 +92,6 @@ fn came_to(answer: &ExecAnswer<'_>) -> String {
     }
 }
 
-/// Everything.
 fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     let mut text = headline(answer);
     if answer.verdict.is_none() {

@@ -9,20 +9,15 @@ use crate::args::Format;
 
 /// The terms of an allocation, or why there is none.
 pub struct ExplainView<'a> {
-    /// The task set.
     pub file: &'a TaskSetFile,
-    /// The analysis.
     pub analysis: &'a dyn Analysis,
-    /// The allocation, if there is one.
     pub checked: Option<&'a CheckedAllocation<'a>>,
-    /// The verdicts.
     pub verdicts: &'a Verdicts,
     /// The sentence on what an algorithm found, if one was asked.
     pub headline: Option<String>,
 }
 
 impl ExplainView<'_> {
-    /// The answer as it was asked for.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text => self.text(),

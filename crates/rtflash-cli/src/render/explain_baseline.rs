@@ -11,7 +11,6 @@ use super::numbers::{period, plain, separated, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 
-/// The device's terms, and those of each cluster.
 pub fn terms(set: &TaskSet, scheme: &dyn Baseline, checked: Option<&CheckedAllocation<'_>>) -> String {
     let device = set.device();
     let worst = whole_time(scheme.worst_response(device));
@@ -35,7 +34,6 @@ pub fn terms(set: &TaskSet, scheme: &dyn Baseline, checked: Option<&CheckedAlloc
     text
 }
 
-/// Every term of a cluster, and the rooms that it has.
 fn cluster(
     set: &TaskSet,
     scheme: &dyn Baseline,

@@ -11,7 +11,6 @@ use super::numbers::{count, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 
-/// The device's terms, and those of each cluster.
 pub fn terms(set: &TaskSet, test: DemandTest, checked: Option<&CheckedAllocation<'_>>) -> String {
     let clusters = match checked {
         Some(checked) => clusters(set, checked, test.rely_on),

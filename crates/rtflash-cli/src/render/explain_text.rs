@@ -112,7 +112,6 @@ pub fn found(checked: &CheckedCluster<'_>) -> String {
     complaints.chain(notes).collect()
 }
 
-/// The heading of a cluster's part.
 pub fn cluster_heading(position: usize, of: &[ChipId]) -> String {
     format!("\n{}\n", paint(BOLD, &format!("cluster {position}: {}", chips(of))))
 }

@@ -49,14 +49,12 @@ pub fn text(answer: &MigrateAnswer<'_>, device: &Device) -> String {
     text + &running(&answer.clusters)
 }
 
-/// A cluster that could not be made.
 fn missing(of: &MissingCluster<'_>) -> String {
     let tasks = names(of.tasks.iter().map(|name| &**name), 6);
     let task = of.task.as_ref().map_or_else(String::new, |task| format!("{}: ", plain(task)));
     format!("  cluster {} ({}: {tasks}): {task}{}\n", of.cluster, chips(&of.chips), of.detail)
 }
 
-/// A stage.
 fn moved_together(device: &Device, stage: &MovingStage<'_>, number: usize) -> String {
     let to = match (stage.joins.is_empty(), stage.chips.len()) {
         (true, 1) => "which is free",
@@ -103,7 +101,6 @@ fn moved_together(device: &Device, stage: &MovingStage<'_>, number: usize) -> St
     text
 }
 
-/// A task that moves.
 fn moving(device: &Device, of: &MovingTask<'_>) -> String {
     let after = match of.copying_after_ns {
         0 => "0 s".to_owned(),

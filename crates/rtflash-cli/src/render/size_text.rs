@@ -16,13 +16,9 @@ const NAMES: usize = 4;
 
 /// The limits of a task set.
 pub struct SizeView<'a> {
-    /// The answer as JSON prints it.
     pub answer: SizeAnswer<'a>,
-    /// The outcome in words.
     pub verdict: OutcomeText<'a>,
-    /// The words for the test of the analysis.
     pub words: &'static KindWords,
-    /// The device as it is.
     pub device: &'a Device,
     /// Whether the analysis refuses the set, so that nothing was looked for.
     pub is_refused: bool,
@@ -31,7 +27,6 @@ pub struct SizeView<'a> {
 }
 
 impl SizeView<'_> {
-    /// The answer for a person.
     pub fn text(&self) -> String {
         let SizeView { answer, verdict, is_refused, alone, .. } = self;
         let mut text = verdict.headline();
@@ -55,7 +50,6 @@ impl SizeView<'_> {
         self.verdict.line() + &self.verdict.failure()
     }
 
-    /// All that was looked for.
     fn found(&self) -> String {
         let (answer, device) = (&self.answer, self.device);
         let mut text = format!("\n{}{}", answer_table(&answer.limits_table(device)), self.at_least());
@@ -111,7 +105,7 @@ impl SizeView<'_> {
     fn notes(&self, cost: &CostAnswer<'_>) -> String {
         let bound = self.words.write_amplification;
         let mut text = format!(
-            "  (write amplification: {bound}; the last rows: the chip with most erases, the shortest lifetime)\n"
+            "  (W: write amplification, {bound}; the last rows: the chip with most erases, the shortest lifetime)\n"
         );
         text += if self.device.erase_cycles().is_none() {
             "  (no lifetime: the device does not say how many erases a block endures, \"erase_cycles\")\n"
@@ -140,7 +134,6 @@ const EXPECTED: &str =
   (without `data_pages` tasks and jobs share the space)
 ";
 
-/// The devices on which the set passes.
 fn front(front: &FrontAnswer) -> String {
     let heading = paint(BOLD, "Devices on which it passes, none better than another in every respect");
     let mut text = format!("\n{heading}\n{}", answer_table(&front.table()));

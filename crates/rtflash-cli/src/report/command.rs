@@ -1,10 +1,11 @@
 //! The command that a report repeats.
 
 /// Options with a value that change no answer: where files go, threads, how an answer is printed.
-const VALUED: [&str; 11] = [
+const VALUED: [&str; 12] = [
     "--report",
     "--out",
     "--jobs",
+    "--threads",
     "--color",
     "--format",
     "--trace",

@@ -5,7 +5,7 @@ use rtflash_draw::figure::{BarSeries, Bars};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_model::{Instant, TaskSet, format_ns};
 
-use super::{Origin, labelled, table_parts};
+use super::{Origin, labelled, subject, table_parts};
 use crate::render::exec_text::run;
 use crate::render::numbers::plain;
 
@@ -24,8 +24,8 @@ pub fn chart_end(set: &TaskSet, duration: Instant) -> Instant {
     Instant::from_ns(slowest.min(fastest)).map_or(duration, |end| end.min(duration))
 }
 
-/// The page of a run. `chart` is a stretch of it.
-pub fn exec(answer: &ExecAnswer<'_>, page_size: u32, chart: Option<Picture>) -> HtmlReport {
+/// The page of a run of this set. `chart` is a stretch of it.
+pub fn exec(answer: &ExecAnswer<'_>, set: &TaskSet, chart: Option<Picture>) -> HtmlReport {
     let origin = Origin::of_call(answer.settings.seed);
     let tone = match answer.verdict.as_deref() {
         Some("pass") if answer.reason.is_none() => Tone::Good,
@@ -33,7 +33,8 @@ pub fn exec(answer: &ExecAnswer<'_>, page_size: u32, chart: Option<Picture>) -> 
         None => Tone::Open,
     };
     let text = anstream::adapter::strip_str(&run(answer)).to_string();
-    let mut parts = Vec::new();
+    let tasks: Vec<&str> = set.tasks().iter().map(|task| &*task.name).collect();
+    let mut parts = vec![subject(&tasks, set.device())];
     if let Some(disobeys) = &answer.disobeys {
         parts.push(ReportPart::Note(disobeys.clone()));
     }
@@ -49,7 +50,7 @@ pub fn exec(answer: &ExecAnswer<'_>, page_size: u32, chart: Option<Picture>) -> 
         let tables = [
             ("What was promised, and the worst that was observed", answer.checks_table()),
             ("Requests, garbage collection and other jobs", answer.jobs_table()),
-            ("Clusters", answer.clusters_table(page_size)),
+            ("Clusters", answer.clusters_table(set.device().page_size())),
             ("Chips", answer.chips_table()),
             ("Channels", answer.channels_table()),
         ];

@@ -114,7 +114,7 @@ fn distribution(of: [&[u64]; 2], first: u64, last: u64) -> Figure {
     };
     Figure {
         x_label: "Issue to end (ms)".into(),
-        y_label: "Share of commands at least so long".into(),
+        y_label: "Share of commands that take at least this".into(),
         y_axis: YAxis::Logarithmic,
         x_logarithmic: true,
         curves: ["measured", "predicted"].into_iter().zip(of).map(|(name, of)| curve(name, points(of))).collect(),

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use rtflash_answers::{AnswerTable, Tone, VerdictLine, VerdictWord, Verdicts};
 use rtflash_draw::page::{HtmlReport, LabelledVerdict, ReportPart};
 use rtflash_experiment::BUILD;
+use rtflash_model::Device;
 use serde::Serialize;
 
+use crate::render::numbers::{count, names};
 use crate::{CommandFailure, output};
 
 pub use exec::{chart_end, exec};
@@ -23,9 +25,6 @@ pub use host::host;
 pub use size::size;
 
 /// Where a report goes, if one is wanted.
-///
-/// # Errors
-/// Where it would be among the answers.
 pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
     match path {
         Some(path) if path == Path::new("-") => {
@@ -36,9 +35,6 @@ pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
 }
 
 /// Writes a report; the file is there once it is whole.
-///
-/// # Errors
-/// Where it cannot be written.
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
     output::save(path, report.html().as_bytes())
 }
@@ -57,6 +53,24 @@ fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
     verdicts.lines().into_iter().map(one).collect()
 }
 
+/// Tasks that a page names.
+const NAMED: usize = 8;
+
+/// The workload and the device of a page, in a line.
+fn subject(tasks: &[&str], device: &Device) -> ReportPart {
+    let named = names(tasks.iter().copied(), NAMED);
+    ReportPart::Note(format!(
+        "{} ({named}) on a device of {}, {} on a channel; a chip has {} of {} of {} bytes; logical_ratio {}",
+        count(tasks.len() as u64, "task"),
+        count(device.chips(), "chip"),
+        device.chips_per_channel(),
+        count(device.blocks_per_chip(), "block"),
+        count(device.pages_per_block(), "page"),
+        device.page_size(),
+        device.logical_ratio()
+    ))
+}
+
 /// Rows of a table; all of them are in the data.
 const ROWS: usize = 2_000;
 
@@ -71,7 +85,6 @@ fn table_parts(heading: &str, mut table: AnswerTable) -> Vec<ReportPart> {
 /// How the answer of a report was made.
 #[derive(Debug, Serialize)]
 struct Origin {
-    /// The version of rtflash.
     rtflash: &'static str,
     /// The sources that it was built of, as a hash.
     build: &'static str,

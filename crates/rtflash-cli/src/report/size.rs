@@ -8,13 +8,16 @@ use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis}
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_model::Device;
 
-use super::{Origin, ROWS, labelled, table_parts};
+use super::{Origin, ROWS, labelled, subject, table_parts};
 use crate::render::numbers::plain;
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
 /// How the limits of requests were found.
 const BISECTED: &str = "By bisection: the next step fails, and one further out can pass again.";
+
+/// The column W of costs.
+const AMPLIFICATION: &str = "W: write amplification, the pages programmed for each page written, at most.";
 
 /// The page of a sized set; `headline` is the verdict in words.
 pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlReport {
@@ -47,10 +50,14 @@ pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlRep
         }
         let heading = format!("What it costs on {} chips, {what}, a day", cost.chips);
         parts.extend(table_parts(&heading, cost.table(device.page_size(), ROWS)));
+        parts.push(ReportPart::Note(AMPLIFICATION.into()));
     }
     if !pictures.is_empty() {
         parts.insert(0, ReportPart::Pictures(pictures));
     }
+    let mut tasks: Vec<&str> = requests.iter().map(|&(task, _, _)| task).collect();
+    tasks.dedup();
+    parts.insert(0, subject(&tasks, device));
     HtmlReport {
         title: "Size of a task set and its device".into(),
         verdicts: labelled(&answer.verdicts),

@@ -1,31 +1,26 @@
 //! Drafts that a signal would leave behind.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
-use std::thread;
+use std::{fs, thread};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// All drafts.
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Whether signals are held.
 static HOLDS: AtomicBool = AtomicBool::new(false);
 
 /// The signal that is held, or 0.
 static HELD: AtomicI32 = AtomicI32::new(0);
 
-/// From now on signals are held, or are not.
 pub(super) fn hold(holds: bool) {
     watching();
     HOLDS.store(holds, Ordering::SeqCst);
 }
 
-/// The signal that is held.
 pub(super) fn held() -> Option<i32> {
     Some(HELD.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
 }
@@ -36,7 +31,6 @@ pub(super) fn watch(draft: &Path) {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).push(draft.to_owned());
 }
 
-/// A draft that is no more.
 pub(super) fn forget(draft: &Path) {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != draft);
 }

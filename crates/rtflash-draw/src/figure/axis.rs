@@ -9,14 +9,12 @@ const BEYOND: f64 = 0.035;
 /// Room between the labels of two ticks, in points.
 const GAP: f64 = 6.0;
 
-/// A labelled position.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tick {
     pub at: f64,
     pub label: String,
 }
 
-/// One axis of the plot.
 #[derive(Debug, PartialEq)]
 pub(super) struct PlotAxis {
     pub from: f64,

@@ -65,7 +65,6 @@ const FREE: f64 = 0.25;
 /// Sine and cosine of 35°, by which names of groups are turned where they are long.
 const TURNED: (f64, f64) = (0.574, 0.819);
 
-/// Where everything is.
 struct BarLayout {
     frame: Rectangle,
     axis: PlotAxis,
@@ -131,7 +130,6 @@ impl Bars {
         svg
     }
 
-    /// The bars of a series.
     fn bars(&self, svg: &mut String, layout: &BarLayout, at: usize, use_of: FigureUse) {
         let frame = layout.frame;
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;

@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use super::YAxis;
 use super::grid::stretches;
 use super::plot::Plot;
-use super::{Figure, MeasuredPoint};
+use super::{Figure, MeasuredPoint, YAxis};
 
 /// Width of a line, in points.
 pub(super) const LINE_WIDTH: f64 = 1.0;

@@ -7,7 +7,6 @@ use super::{Figure, MeasuredPoint};
 /// Beyond, sums and products might overflow.
 const LARGEST: f64 = 1e290;
 
-/// Which curve has which point at which x.
 pub(super) struct Grid {
     /// Every x that any curve has, in order.
     pub xs: Vec<f64>,

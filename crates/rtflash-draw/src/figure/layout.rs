@@ -5,7 +5,6 @@ use super::legend::Legend;
 use super::plot::{MARK, Plot};
 use super::text::{TICK, TITLE};
 
-/// A figure in its places.
 pub(super) struct FigureLayout {
     pub plot: Plot,
     pub legend: Legend,

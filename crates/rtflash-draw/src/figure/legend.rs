@@ -29,7 +29,6 @@ pub(super) enum Sample {
     Band,
 }
 
-/// Names of curves in columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Legend {
     /// What is named, and its name as far as there is room for it.
@@ -184,7 +183,6 @@ fn cell(length: f64) -> usize {
     cells
 }
 
-/// A count of rows or columns as a number to compute with.
 fn real(count: usize) -> f64 {
     count as f64
 }

@@ -24,9 +24,6 @@ pub(crate) mod text;
 #[cfg(all(test, feature = "pdf"))]
 mod tests;
 
-#[cfg(feature = "png")]
-use std::fmt;
-
 pub use bars::{BarSeries, Bars};
 
 use self::switches::FigureUse;
@@ -140,30 +137,12 @@ impl Figure {
 
 /// Why there is no figure.
 #[cfg(feature = "png")]
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum FigureError {
     /// The figure cannot be drawn as a picture.
-    Picture(PngError),
+    #[error("{0}")]
+    Picture(#[source] PngError),
     /// The document cannot be written: what the writer says.
+    #[error("the figure cannot be written as PDF: {0}")]
     Pdf(String),
-}
-
-#[cfg(feature = "png")]
-impl fmt::Display for FigureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FigureError::Picture(error) => error.fmt(f),
-            FigureError::Pdf(error) => write!(f, "the figure cannot be written as PDF: {error}"),
-        }
-    }
-}
-
-#[cfg(feature = "png")]
-impl std::error::Error for FigureError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FigureError::Picture(error) => Some(error),
-            FigureError::Pdf(_) => None,
-        }
-    }
 }

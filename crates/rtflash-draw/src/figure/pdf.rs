@@ -45,7 +45,6 @@ fn rectangle(width: f32, height: f32) -> Option<Path> {
     path.finish()
 }
 
-/// A page in the making.
 struct Drawing<'a, 'b> {
     surface: &'a mut Surface<'b>,
     tree: &'a Tree,

@@ -12,7 +12,6 @@ pub(super) const MARGIN: f64 = 5.0;
 /// Length of ticks.
 pub(super) const MARK: f64 = 2.5;
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rectangle {
     pub left: f64,
@@ -31,7 +30,6 @@ impl Rectangle {
     }
 }
 
-/// Values, axes, and the frame between them.
 pub(super) struct Plot {
     pub grid: Grid,
     pub x: PlotAxis,

@@ -35,7 +35,6 @@ pub(super) enum Fill {
     Line,
 }
 
-/// A sign at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marker {
     pub path: &'static str,
@@ -58,7 +57,6 @@ impl Marker {
     }
 }
 
-/// The look of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Style {
     /// Red, green and blue in hexadecimal.

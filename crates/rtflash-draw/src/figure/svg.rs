@@ -62,7 +62,6 @@ pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     svg
 }
 
-/// The beginning of a document of this height.
 pub(super) fn head(height: f64, attributes: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.5in\" height=\"{:.4}in\" viewBox=\"0 0 {WIDTH} \
@@ -90,7 +89,6 @@ pub(super) fn framed(svg: &mut String, frame: Rectangle, xs: impl Iterator<Item 
     svg.push_str("\"/>\n");
 }
 
-/// The labels of the y axis.
 pub(super) fn y_labels(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
     for tick in &axis.ticks {
         let y = frame.bottom() - axis.place(tick.at) * frame.height;
@@ -98,7 +96,6 @@ pub(super) fn y_labels(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
     }
 }
 
-/// The factor of the y axis, if it has one.
 pub(super) fn y_factor(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
     if axis.exponent != 0 {
         text(svg, frame.left, frame.top - 2.5, "", &power(axis.exponent));

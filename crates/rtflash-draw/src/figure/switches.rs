@@ -5,10 +5,8 @@ use std::fmt::Write;
 
 use super::text::escaped;
 
-/// Where a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FigureUse {
-    /// In a file of its own.
     Alone,
     /// On a page, whose script knows the classes: `curve` and `key` with `data-curve`, `band`,
     /// `turns` and `whole`, `values` with `data-at`.

@@ -166,7 +166,6 @@ fn legend(tex: &mut String, figure: &Figure, layout: &FigureLayout) {
     }
 }
 
-/// The text as TeX would print it.
 fn escaped(text: &str) -> String {
     let mut tex = String::new();
     for c in text.chars() {

@@ -2,7 +2,6 @@
 
 use super::{ChartBar, JobId, Look};
 
-/// Ticks at round times.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TimeAxis {
     /// What the labels count.

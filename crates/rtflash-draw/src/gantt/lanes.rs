@@ -12,7 +12,6 @@ use super::printable;
 /// Jobs that are kept in lanes, 32 bytes each; further ones are counted.
 const MAX_JOBS: usize = 1 << 17;
 
-/// A job of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LaneJob {
     pub(super) release: u64,
@@ -50,11 +49,9 @@ impl RequestLane {
     }
 }
 
-/// All lanes.
 #[derive(Debug)]
 pub(super) struct Lanes {
     pub(super) lanes: Vec<RequestLane>,
-    /// The lane of each source of the plan.
     of_source: PerId<SourceId, Option<usize>>,
     from: u64,
     to: u64,

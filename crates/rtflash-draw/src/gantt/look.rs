@@ -72,7 +72,6 @@ impl Look {
         Look::ALL.into_iter().filter(move |&look| look != Look::Copy || erases != Erases::Resets)
     }
 
-    /// What it is; `erases`: what erases.
     pub(super) fn name(self, erases: Erases) -> &'static str {
         match self {
             Look::Read => "read",
@@ -83,7 +82,6 @@ impl Look {
         }
     }
 
-    /// The letter of its classes in a figure.
     pub(super) fn class(self) -> char {
         match self {
             Look::Read => 'r',

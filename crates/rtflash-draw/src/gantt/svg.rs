@@ -81,7 +81,6 @@ impl Gantt {
         self.document(&body, y, &notes)
     }
 
-    /// All rows and lanes, and where they end.
     fn body(
         &self,
         drawn: &[Vec<&ChartRow>],
@@ -303,7 +302,6 @@ const STYLE: &str = "\
 .m{fill:#c4161c}.mt{fill:#d7191c}.mv{stroke:#d7191c;stroke-width:1;fill:none}.ml{stroke:#d7191c;stroke-width:1.2;fill:none}\
 .d{stroke-dasharray:3 2}.lb{stroke:#bbb;stroke-width:.6;fill:none}.up{fill:#222}.dn{fill:#222}.lt{fill:#d7191c}</style>";
 
-/// The style sheet.
 fn style() -> String {
     let mut style = String::from("<style>");
     for look in Look::ALL {

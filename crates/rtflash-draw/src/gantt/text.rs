@@ -167,7 +167,6 @@ impl Gantt {
     }
 }
 
-/// The name of a group, and the letters of its tasks.
 fn heading(group: &RowGroup, width: usize) -> String {
     let mut text = group.name.clone();
     for (member, task) in group.tasks.iter().enumerate() {

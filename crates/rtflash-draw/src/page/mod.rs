@@ -23,7 +23,6 @@ const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the page's own script, as it stands between its tags: a test computes it.
 const SCRIPT_HASH: &str = "sha256-ELJcsD8IZmUudO0azoquM49j8m7z8FDzm4CB9zBeKm4=";
 
-/// The class of a tone in the page's style sheet.
 fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
@@ -176,7 +175,6 @@ impl ReportPart {
     }
 }
 
-/// A table with all of its columns.
 fn write_table(table: &AnswerTable, page: &mut String) {
     page.push_str("<div class=\"table\">\n<table>\n<thead><tr>");
     for Column { heading, is_number, .. } in &table.columns {

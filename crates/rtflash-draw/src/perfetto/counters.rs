@@ -45,7 +45,6 @@ struct ClusterCounters {
     pending: TrackCounter,
     /// `None` where it is not known what was on the device at the start.
     free: Option<TrackCounter>,
-    /// In order of their starts.
     erasing: Vec<Erasing>,
     /// Those of the row of a superblock that is being erased.
     row: Option<Erasing>,
@@ -92,7 +91,6 @@ impl ChipBusy {
     }
 }
 
-/// All counters of a trace.
 #[derive(Debug)]
 pub(super) struct Counters {
     clusters: PerId<ClusterId, ClusterCounters>,
@@ -167,18 +165,15 @@ impl Counters {
         }
     }
 
-    /// A job is pending in a cluster.
     pub(super) fn released(&mut self, cluster: ClusterId) {
         self.clusters[cluster].pending.value += 1;
     }
 
-    /// One of those is complete.
     pub(super) fn completed(&mut self, cluster: ClusterId) {
         let pending = &mut self.clusters[cluster].pending;
         pending.value = pending.value.checked_sub(1).expect("it was released before");
     }
 
-    /// A chip is occupied.
     pub(super) fn operation(&mut self, operation: &Operation) {
         let end = self.window_end();
         if let Some(chip) = &mut self.chips[operation.chip] {
@@ -192,7 +187,6 @@ impl Counters {
         self.clusters[failed.cluster].failed(failed);
     }
 
-    /// A bus is occupied.
     pub(super) fn transfer(&mut self, transfer: &Transfer) {
         let end = self.window_end();
         self.buses[transfer.channel].over(transfer.start, transfer.end, end);

@@ -1,7 +1,6 @@
 //! Block traces: which requests came when.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, BufRead};
 
 use crate::import::extent::{Extent, TimeBase};
@@ -75,42 +74,31 @@ pub struct BlockTrace {
 }
 
 /// Why there is no trace.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BlockTraceError {
     /// It cannot be read.
+    #[error("{0}")]
     Io(io::Error),
     /// It is not in this form: what is wrong, a clause.
+    #[error("{0}")]
     OtherForm(String),
     /// It has more requests, or names more devices, than fit.
+    #[error("more than {MAX_REQUESTS} requests or {MAX_DEVICES} devices: cut the trace in pieces")]
     TooLarge,
     /// No line holds a request; the lines say why not.
+    #[error(
+        "no request that moves data in it ({} lines passed over, {} refused{})",
+        .0.passed_over,
+        .0.refused,
+        first_refused(.0)
+    )]
     NoRequests(Lines),
 }
 
-impl fmt::Display for BlockTraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BlockTraceError::Io(error) => write!(f, "{error}"),
-            BlockTraceError::OtherForm(problem) => write!(f, "{problem}"),
-            BlockTraceError::TooLarge => {
-                write!(f, "more than {MAX_REQUESTS} requests or {MAX_DEVICES} devices: cut the trace in pieces")
-            }
-            BlockTraceError::NoRequests(lines) => {
-                write!(
-                    f,
-                    "no request that moves data in it ({} lines passed over, {} refused",
-                    lines.passed_over, lines.refused
-                )?;
-                match lines.first_refused.first() {
-                    Some(first) => write!(f, "; line {}: {})", first.line, first.problem),
-                    None => write!(f, ")"),
-                }
-            }
-        }
-    }
+fn first_refused(lines: &Lines) -> String {
+    let first = lines.first_refused.first();
+    first.map_or_else(String::new, |first| format!("; line {}: {}", first.line, first.problem))
 }
-
-impl std::error::Error for BlockTraceError {}
 
 impl From<io::Error> for BlockTraceError {
     fn from(error: io::Error) -> Self {

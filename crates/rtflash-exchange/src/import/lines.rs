@@ -32,7 +32,6 @@ pub struct RefusedLine {
     pub problem: String,
 }
 
-/// What a line is.
 pub(crate) enum LineFound {
     Read,
     PassedOver,
@@ -40,7 +39,6 @@ pub(crate) enum LineFound {
 }
 
 impl Lines {
-    /// One more.
     pub(crate) fn count(&mut self, line: u64, found: LineFound) {
         match found {
             LineFound::Read => self.read += 1,

@@ -9,7 +9,6 @@ pub(crate) struct LineRequest<'a> {
     pub device: &'a str,
 }
 
-/// What a line of a trace holds.
 pub(crate) enum TraceLine<'a> {
     Request(LineRequest<'a>),
     /// A request that moves no data, such as a discard or a flush.

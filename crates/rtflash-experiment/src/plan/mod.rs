@@ -9,8 +9,8 @@ mod sweep;
 
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
-use rtflash_model::TaskSet;
 use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::{Device, Task, TaskSet};
 
 pub use bandwidth::Bandwidth;
 pub use contender::Contender;
@@ -18,6 +18,10 @@ pub use error::ExperimentError;
 pub use limits::{MAX_CONTENDERS, MAX_POINTS};
 pub use own_sets::OwnSets;
 pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
+
+/// Draws of a set whose tasks have to fit under Dhara. A page costs ten times t_w there, so above a
+/// utilization of about 0.3 none does, and its test takes long.
+const DRAWS_UNDER_DHARA: u32 = 10_000;
 
 /// What is found out about each set.
 #[derive(Debug, Clone, PartialEq)]
@@ -273,7 +277,12 @@ impl Plan {
         }
         let options = &self.settings[point / self.points_at_a_value()].1[maker];
         let analysis = self.makers[maker];
-        options.draw(self.point(point).utilization, index, |device, task| fits_alone(analysis, device, task))
+        let utilization = self.point(point).utilization;
+        let fits = |device: &Device, task: &Task| fits_alone(analysis, device, task);
+        if analysis.name().starts_with("dhara") {
+            return options.draw_at_most(DRAWS_UNDER_DHARA, utilization, index, fits);
+        }
+        options.draw(utilization, index, fits)
     }
 }
 

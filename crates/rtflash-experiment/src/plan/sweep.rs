@@ -43,45 +43,26 @@ pub enum Axis {
     WriteShare,
 }
 
-impl Axis {
-    /// Every axis.
-    pub const ALL: [Axis; 14] = [
-        Axis::Chips,
-        Axis::ChipsPerChannel,
-        Axis::BlocksPerChip,
-        Axis::PagesPerBlock,
-        Axis::LogicalRatio,
-        Axis::PageRead,
-        Axis::PageProgram,
-        Axis::BlockErase,
-        Axis::PageTransfer,
-        Axis::Command,
-        Axis::PageRegisters,
-        Axis::Tasks,
-        Axis::WriteHeavy,
-        Axis::WriteShare,
-    ];
-
-    /// What the user calls it: the field's name in a task-set file, where there is one.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Axis::Chips => "chips",
-            Axis::ChipsPerChannel => "chips_per_channel",
-            Axis::BlocksPerChip => "blocks_per_chip",
-            Axis::PagesPerBlock => "pages_per_block",
-            Axis::LogicalRatio => "logical_ratio",
-            Axis::PageRead => "page_read",
-            Axis::PageProgram => "page_program",
-            Axis::BlockErase => "block_erase",
-            Axis::PageTransfer => "page_transfer",
-            Axis::Command => "command",
-            Axis::PageRegisters => "page_registers",
-            Axis::Tasks => "tasks",
-            Axis::WriteHeavy => "write_heavy",
-            Axis::WriteShare => "write_share",
-        }
+rtflash_model::names! {
+    Axis {
+        Chips = "chips",
+        ChipsPerChannel = "chips_per_channel",
+        BlocksPerChip = "blocks_per_chip",
+        PagesPerBlock = "pages_per_block",
+        LogicalRatio = "logical_ratio",
+        PageRead = "page_read",
+        PageProgram = "page_program",
+        BlockErase = "block_erase",
+        PageTransfer = "page_transfer",
+        Command = "command",
+        PageRegisters = "page_registers",
+        Tasks = "tasks",
+        WriteHeavy = "write_heavy",
+        WriteShare = "write_share",
     }
+}
 
+impl Axis {
     /// Whether its values are times.
     pub const fn is_time(self) -> bool {
         matches!(self, Axis::PageRead | Axis::PageProgram | Axis::BlockErase | Axis::PageTransfer | Axis::Command)
@@ -204,13 +185,16 @@ pub struct Sweep {
 }
 
 /// Why a text is no [`Sweep`], or a value suits no experiment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
     /// Not `AXIS=VALUE,VALUE,…`.
+    #[error("write AXIS=VALUE,VALUE,… such as chips=4,8,16")]
     Form,
     /// There is no such axis.
+    #[error("there is no axis `{0}`: the axes are {names}", names = Axis::ALL.map(Axis::name).join(", "))]
     Axis(String),
     /// A value is not of the axis.
+    #[error("`{text}` is no value of {}: {expected} was expected", .axis.name())]
     Value {
         /// The axis.
         axis: Axis,
@@ -220,10 +204,13 @@ pub enum SweepError {
         expected: String,
     },
     /// A value is given twice.
+    #[error("{0} is there twice")]
     Twice(Value),
     /// More than [`MAX_VALUES`] values.
+    #[error("{0} values are too many: at most {MAX_VALUES}")]
     TooMany(usize),
     /// With this value there is no experiment: why.
+    #[error("{}={value}: {problem}", .axis.name())]
     Impossible {
         /// The axis.
         axis: Axis,
@@ -233,26 +220,6 @@ pub enum SweepError {
         problem: String,
     },
 }
-
-impl fmt::Display for SweepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SweepError::Form => f.write_str("write AXIS=VALUE,VALUE,… such as chips=4,8,16"),
-            SweepError::Axis(name) => {
-                let names = Axis::ALL.map(Axis::name).join(", ");
-                write!(f, "there is no axis `{name}`: the axes are {names}")
-            }
-            SweepError::Value { axis, text, expected } => {
-                write!(f, "`{text}` is no value of {}: {expected} was expected", axis.name())
-            }
-            SweepError::Twice(value) => write!(f, "{value} is there twice"),
-            SweepError::TooMany(values) => write!(f, "{values} values are too many: at most {MAX_VALUES}"),
-            SweepError::Impossible { axis, value, problem } => write!(f, "{}={value}: {problem}", axis.name()),
-        }
-    }
-}
-
-impl std::error::Error for SweepError {}
 
 impl Sweep {
     /// Along `axis`, through `values`.

@@ -5,14 +5,21 @@ use crate::image::{Image, ImageCluster, ImageDevice};
 /// The most that [`Ftl::recovered`](crate::Ftl::recovered) does, while no more blocks fail than the
 /// device states, from the instant on at which power is there for good.
 ///
-/// A processor of s chips has M = sNP pages, L logical ones, and s·N_s blocks kept back
-/// (docs/firmware.md has why each of these is enough):
+/// A processor of s chips has M = sNP pages, L logical ones, and s·N_s blocks kept back.
 ///
-/// - reads: 2M + sP;
-/// - erases: sN;
-/// - copies: K·v + s·N_s, where v = ⌊L/c⌋ pages of a victim are valid at most,
-///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
-///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
+/// - *Reads*: 2M + sP. Each page is read once, and again if an older one of that logical page is
+///   found. The first erased page of the block that takes pages is searched page by page.
+/// - *Erases*: sN. Each block without a valid page is erased once, also those that appear erased:
+///   an interrupted erase is invisible. Garbage collection erases others, each once: a block that
+///   it fills holds only valid pages, and is no victim.
+/// - *Copies*: K·v + s·N_s, and L + sP + s·N_s in any case. Garbage is collected while f < H. Then
+///   at most ⌊(H − 1)/(sP)⌋ blocks are erased and not kept back, one takes pages, s·N_s have failed
+///   or are kept back, and at least c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ are left as victims. They
+///   hold at most L valid pages together, so the victim, with the fewest, has at most v = ⌊L/c⌋. A
+///   pass copies at most v pages, and f grows by at least sP − v: K = ⌈H/(sP − v)⌉ passes suffice.
+///   If a block fails at an erase or a program, a kept one is free in its place, and one copy is
+///   repeated. Each logical page is copied once, except for those of the block that took pages when
+///   power was lost.
 ///
 /// If tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

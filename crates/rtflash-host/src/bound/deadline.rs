@@ -33,7 +33,7 @@ pub(super) fn all(
         for job in 0..loops.len() {
             // A device that is not asked at each end idles while lower classes wait: no time is
             // known for these.
-            if loops[job].is_real_time || scenario.device.asks_at_ends() {
+            if loops[job].is_real_time || scenario.device.attach().asks_at_ends() {
                 let next = one(scenario, settings, loops, job, &found, work);
                 if next.is_ok() || found[job].is_err() {
                     found[job] = next.map_err(|limit| why_of(scenario, limit));

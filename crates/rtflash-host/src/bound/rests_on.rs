@@ -35,7 +35,8 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
             let how = match emmc.attach {
                 Attach::Unstated => "as over USB, SCSI and UFS",
                 Attach::Budget => "each with a budget",
-                Attach::Tags => "one of them without a tag",
+                Attach::Tags | Attach::MmcCqe => "one of them without a tag",
+                Attach::Mmc => "one of them without a tag, issued from lists",
             };
             rests_on.push(format!("attach: commands out of the scheduler at once: {} at most, {how}", emmc.depth));
             rests_on.push("costs: no command takes longer than the device states".to_owned());
@@ -62,6 +63,10 @@ pub(super) fn unattached(scenario: &Scenario) -> Option<Why> {
         HostDevice::Measured(measured) => (measured.attach, measured.depth),
         HostDevice::Nvme(_) | HostDevice::Clusters(_) => return None,
     };
+    let is_alone = matches!(scenario.scheduler, SchedulerSettings::K2(k2) if k2.max_inflight.max(k2.max_inflight_ahead.unwrap_or(1)) == 1);
+    if attach == Attach::Mmc && !is_alone {
+        return Some(Why::List);
+    }
     let handed = match scenario.scheduler {
         // In one queue a command has its place, in the device or in front of it.
         SchedulerSettings::None => return None,

@@ -61,6 +61,8 @@ pub enum Why {
         /// The device's depth.
         depth: u32,
     },
+    /// The device's driver issues commands from lists, some of which it puts aside.
+    List,
     /// A job releases I/Os by chance, any number of them in any time.
     Chance {
         /// That job's name.
@@ -94,6 +96,7 @@ impl Why {
             | Why::Batches
             | Why::Unlimited
             | Why::Attach { .. }
+            | Why::List
             | Why::Beyond { .. }
             | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
@@ -154,6 +157,10 @@ impl fmt::Display for Why {
                      more than its depth of {depth}, and the scheduler lets out {handed}"
                 )
             }
+            Why::List => f.write_str(
+                "no bound is derived for the driver of a card without command queueing, which issues commands from \
+                 lists, but for K2 with a `max_inflight` of 1",
+            ),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
                 write!(f, "commands handed over at once: {handed}; the device says what {inside} take (`inside`)")

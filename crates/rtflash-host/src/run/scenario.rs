@@ -52,7 +52,8 @@ impl Scenario {
 
     fn tags_of_device(&self) -> Option<u32> {
         match (&self.scheduler, &self.device) {
-            (SchedulerSettings::None, HostDevice::Emmc(emmc)) => emmc.tags(),
+            (SchedulerSettings::None, HostDevice::Emmc(emmc)) => emmc.attach.tags(emmc.depth),
+            (SchedulerSettings::None, HostDevice::Measured(drive)) => drive.attach.tags(drive.depth),
             _ => None,
         }
     }

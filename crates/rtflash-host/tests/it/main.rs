@@ -4,6 +4,7 @@ mod agreement;
 mod ahead;
 mod batches;
 mod bounds;
+mod card;
 mod climber;
 mod deadlines;
 mod draws;

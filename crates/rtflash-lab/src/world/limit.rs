@@ -83,8 +83,10 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 /// The world of stripes, streams or superblocks of which a set has the form, where a world has sets
 /// as several of these.
 fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
-    use SmallWorld::{Command, Failing, Levelling, Mixed, Register, RegisterCommand};
-    use SmallWorld::{Stream as Streams, Stripe, Superblock, Suspending};
+    use SmallWorld::{
+        Command, Failing, Levelling, Mixed, Register, RegisterCommand, Stream as Streams, Stripe, Superblock,
+        Suspending,
+    };
     match world {
         Failing | Suspending | Levelling | Command => rng.one_of(&[Stripe, Stripe, Streams, Superblock, Mixed]),
         Register | RegisterCommand => {

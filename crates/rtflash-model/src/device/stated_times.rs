@@ -27,16 +27,10 @@ pub enum StatedTimes {
     Typical,
 }
 
-impl StatedTimes {
-    /// Both kinds.
-    pub const ALL: [StatedTimes; 2] = [StatedTimes::Maximum, StatedTimes::Typical];
-
-    /// The name in files: `maximum` or `typical`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StatedTimes::Maximum => "maximum",
-            StatedTimes::Typical => "typical",
-        }
+crate::names! {
+    StatedTimes {
+        Maximum = "maximum",
+        Typical = "typical",
     }
 }
 

@@ -75,16 +75,9 @@ fn steps(path: &str) -> Option<Vec<Way>> {
 }
 
 /// Why a text is no [`Change`], or why a change cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ChangeError(String);
-
-impl fmt::Display for ChangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ChangeError {}
 
 impl FromStr for Change {
     type Err = ChangeError;

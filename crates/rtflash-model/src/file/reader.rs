@@ -267,7 +267,10 @@ fn not_json(text: &str, body: &str, error: &serde_json::Error, what: &str) -> Di
     }
     // A word in front of all else: serde_json looks for `null`, `true` or `false` in it.
     let first = text.len() - body.trim_start().len();
-    let word = text[first..].split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default();
+    let word = text[first..]
+        .split(|sign: char| !sign.is_ascii_alphabetic())
+        .next()
+        .expect("a split has a first part: an invariant");
     if !word.is_empty() && (first..=first + word.len()).contains(&start) {
         let problem = format!("not JSON: expected `{{`, found {}", quote(word));
         return Diagnostics::one(first..first + word.len(), problem, what);

@@ -5,7 +5,6 @@
 //! begins with `{` where no value may begin ends the one before it; and where a value turns out
 //! broken only later, reading goes on at the first line inside it that begins with `{`.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use serde::de::IgnoredAny;
@@ -32,22 +31,14 @@ pub struct Frame {
 
 /// A value that is longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading
 /// stops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the value that begins at line {first_line}, column {first_column} is longer than {MAX_FRAME} bytes")]
 pub struct FrameTooLong {
     /// The line of the stream on which it begins, from 1.
     pub first_line: usize,
     /// The column in which it begins, from 1.
     pub first_column: usize,
 }
-
-impl fmt::Display for FrameTooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FrameTooLong { first_line, first_column } = self;
-        write!(f, "the value that begins at line {first_line}, column {first_column} is longer than {MAX_FRAME} bytes")
-    }
-}
-
-impl std::error::Error for FrameTooLong {}
 
 /// The top-level values of a stream of bytes, in order.
 ///

@@ -1,9 +1,6 @@
 //! Which pages the requests of a generated task read and write.
 
-use std::fmt;
 use std::str::FromStr;
-
-use serde::{Serialize, Serializer};
 
 use crate::random::Stream;
 use crate::task::{Access, Request, Task};
@@ -23,20 +20,16 @@ pub enum Accesses {
     Mixed,
 }
 
-impl Accesses {
-    /// All there are.
-    pub const ALL: [Accesses; 4] = [Accesses::Random, Accesses::Sequential, Accesses::Stream, Accesses::Mixed];
-
-    /// What the user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Accesses::Random => "random",
-            Accesses::Sequential => "sequential",
-            Accesses::Stream => "stream",
-            Accesses::Mixed => "mixed",
-        }
+crate::names! {
+    Accesses {
+        Random = "random",
+        Sequential = "sequential",
+        Stream = "stream",
+        Mixed = "mixed",
     }
+}
 
+impl Accesses {
     /// Gives every request its pattern. `key` is that of the stream that mixed patterns are drawn
     /// from.
     pub(super) fn give(self, tasks: &mut [Task], key: impl FnOnce() -> [u8; 32]) {
@@ -62,34 +55,14 @@ impl Accesses {
 }
 
 /// There is no such choice of access patterns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no access `{0}`: write random, sequential, stream or mixed")]
 pub struct UnknownAccesses(pub String);
-
-impl fmt::Display for UnknownAccesses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no access `{}`: write random, sequential, stream or mixed", self.0)
-    }
-}
-
-impl std::error::Error for UnknownAccesses {}
 
 impl FromStr for Accesses {
     type Err = UnknownAccesses;
 
     fn from_str(text: &str) -> Result<Accesses, UnknownAccesses> {
-        let named = Accesses::ALL.into_iter().find(|accesses| accesses.name() == text);
-        named.ok_or_else(|| UnknownAccesses(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Accesses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl Serialize for Accesses {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        Accesses::from_name(text).ok_or_else(|| UnknownAccesses(text.to_owned()))
     }
 }

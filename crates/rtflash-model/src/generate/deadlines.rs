@@ -44,16 +44,9 @@ impl DeadlineRange {
 }
 
 /// A text is no range of [`DeadlineRange`]. Says what would be right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("parts of the period above 0 and up to 1, the shorter first, such as 0.5..1.0")]
 pub struct NotDeadlines;
-
-impl fmt::Display for NotDeadlines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("parts of the period above 0 and up to 1, the shorter first, such as 0.5..1.0")
-    }
-}
-
-impl std::error::Error for NotDeadlines {}
 
 impl FromStr for DeadlineRange {
     type Err = NotDeadlines;

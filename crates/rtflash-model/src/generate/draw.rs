@@ -31,15 +31,19 @@ const MAX_DRAWS_OF_A_TASK: u32 = 10_000;
 const LONGEST_PERIOD: f64 = 1e12;
 
 /// Why a draw was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A task has a utilization above 1 (for integer shares: 1 or more).
+    #[error("a task had a utilization above 1")]
     Share,
     /// A period is longer than 1000 s: the task's read or write utilization is tiny.
+    #[error("a period was longer than 1000 s")]
     Period,
     /// The pages of a request may take 2⁶³ ns or more.
+    #[error("the pages of a request took 2^63 ns or more")]
     Pages,
     /// A task does not even fit on the whole device alone.
+    #[error("a task did not fit on the whole device alone")]
     Alone,
 }
 
@@ -54,17 +58,6 @@ impl Refusal {
             Refusal::Pages => "ask for shorter periods or fewer pages",
             Refusal::Alone => "ask for less utilization, more tasks or a device with more chips",
         }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refusal::Share => "a task had a utilization above 1",
-            Refusal::Period => "a period was longer than 1000 s",
-            Refusal::Pages => "the pages of a request took 2^63 ns or more",
-            Refusal::Alone => "a task did not fit on the whole device alone",
-        })
     }
 }
 
@@ -148,7 +141,10 @@ impl SetOptions {
     }
 
     /// [`SetOptions::draw`] with another limit of draws.
-    pub(super) fn draw_at_most(
+    ///
+    /// # Errors
+    /// [`Exhausted`] as there, but it does not try another generator.
+    pub fn draw_at_most(
         &self,
         limit: u32,
         utilization: Utilization,

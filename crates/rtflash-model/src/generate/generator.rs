@@ -25,27 +25,17 @@ pub enum Generator {
     HeavyWriters,
 }
 
-impl Generator {
-    /// Every generator.
-    pub const ALL: [Generator; 5] = [
-        Generator::UUniFast,
-        Generator::UUniFastDiscard,
-        Generator::RandFixedSum,
-        Generator::IntegerShares,
-        Generator::HeavyWriters,
-    ];
-
-    /// What the user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Generator::UUniFast => "uunifast",
-            Generator::UUniFastDiscard => "uunifast-discard",
-            Generator::RandFixedSum => "randfixedsum",
-            Generator::IntegerShares => "integer-shares",
-            Generator::HeavyWriters => "heavy-writers",
-        }
+crate::names! {
+    Generator {
+        UUniFast = "uunifast",
+        UUniFastDiscard = "uunifast-discard",
+        RandFixedSum = "randfixedsum",
+        IntegerShares = "integer-shares",
+        HeavyWriters = "heavy-writers",
     }
+}
 
+impl Generator {
     /// Whether it divides a total utilization that is asked for.
     pub fn divides_total(self) -> bool {
         self != Generator::HeavyWriters

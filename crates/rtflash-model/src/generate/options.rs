@@ -1,9 +1,8 @@
 //! What to draw: generator, device, number of tasks, seed.
 
-use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::accesses::Accesses;
 use super::deadlines::DeadlineRange;
@@ -23,24 +22,15 @@ use crate::time::Span;
 pub const MAX_TASKS: u32 = 10_000;
 
 /// There is no generator of this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no generator `{0}`: the generators are {names}", names = Generator::ALL.map(Generator::name).join(", "))]
 pub struct UnknownGenerator(pub String);
-
-impl fmt::Display for UnknownGenerator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Generator::ALL.map(Generator::name).join(", ");
-        write!(f, "there is no generator `{}`: the generators are {names}", self.0)
-    }
-}
-
-impl std::error::Error for UnknownGenerator {}
 
 impl FromStr for Generator {
     type Err = UnknownGenerator;
 
     fn from_str(text: &str) -> Result<Generator, UnknownGenerator> {
-        let named = Generator::ALL.into_iter().find(|generator| generator.name() == text);
-        named.ok_or_else(|| UnknownGenerator(text.to_owned()))
+        Generator::from_name(text).ok_or_else(|| UnknownGenerator(text.to_owned()))
     }
 }
 
@@ -53,18 +43,6 @@ impl Generator {
                 MAX_TASKS
             }
         }
-    }
-}
-
-impl fmt::Display for Generator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl Serialize for Generator {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -167,11 +145,13 @@ impl Default for SetSpec {
 }
 
 /// Why a [`SetSpec`] cannot be drawn. Says what would be right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// No tasks.
+    #[error("a set of no tasks: at least one")]
     NoTasks,
     /// More tasks than the generator takes: [`Generator::max_tasks`].
+    #[error("{tasks} tasks are too many: at most {} with {generator}", .generator.max_tasks())]
     TooManyTasks {
         /// n.
         tasks: u32,
@@ -179,6 +159,7 @@ pub enum OptionsError {
         generator: Generator,
     },
     /// More write-heavy tasks than tasks.
+    #[error("{write_heavy} write-heavy tasks are more than there are tasks: at most {tasks}")]
     TooManyWriteHeavy {
         /// K.
         write_heavy: u32,
@@ -186,30 +167,12 @@ pub enum OptionsError {
         tasks: u32,
     },
     /// A page costs no time.
+    #[error("pages that cost no time: a cost above zero")]
     FreePages,
     /// A share of writes, where the generator says how much each task writes.
+    #[error("heavy-writers draws how much each task writes: no share of writes goes with it")]
     SharedWriters,
 }
-
-impl fmt::Display for OptionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionsError::NoTasks => f.write_str("a set of no tasks: at least one"),
-            OptionsError::TooManyTasks { tasks, generator } => {
-                write!(f, "{tasks} tasks are too many: at most {} with {generator}", generator.max_tasks())
-            }
-            OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
-                write!(f, "{write_heavy} write-heavy tasks are more than there are tasks: at most {tasks}")
-            }
-            OptionsError::FreePages => f.write_str("pages that cost no time: a cost above zero"),
-            OptionsError::SharedWriters => {
-                f.write_str("heavy-writers draws how much each task writes: no share of writes goes with it")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OptionsError {}
 
 /// What to draw, checked: 1 ≤ n ≤ [`Generator::max_tasks`], K ≤ n, pages cost time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,16 +24,9 @@ impl PageRange {
 }
 
 /// A text is no range of [`PageRange`]. Says what would be right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("two whole numbers above 0, the lower first, such as 1..16, or one")]
 pub struct NotPages;
-
-impl fmt::Display for NotPages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("two whole numbers above 0, the lower first, such as 1..16, or one")
-    }
-}
-
-impl std::error::Error for NotPages {}
 
 impl FromStr for PageRange {
     type Err = NotPages;

@@ -23,49 +23,23 @@ pub enum PeriodDistribution {
     LogUniform,
 }
 
-impl PeriodDistribution {
-    /// Every distribution.
-    pub const ALL: [PeriodDistribution; 2] = [PeriodDistribution::Uniform, PeriodDistribution::LogUniform];
-
-    /// What the user calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PeriodDistribution::Uniform => "uniform",
-            PeriodDistribution::LogUniform => "log-uniform",
-        }
+crate::names! {
+    PeriodDistribution {
+        Uniform = "uniform",
+        LogUniform = "log-uniform",
     }
 }
 
 /// There is no distribution of this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no distribution `{0}`: write uniform or log-uniform")]
 pub struct UnknownDistribution(pub String);
-
-impl fmt::Display for UnknownDistribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no distribution `{}`: write uniform or log-uniform", self.0)
-    }
-}
-
-impl std::error::Error for UnknownDistribution {}
 
 impl FromStr for PeriodDistribution {
     type Err = UnknownDistribution;
 
     fn from_str(text: &str) -> Result<PeriodDistribution, UnknownDistribution> {
-        let named = PeriodDistribution::ALL.into_iter().find(|distribution| distribution.name() == text);
-        named.ok_or_else(|| UnknownDistribution(text.to_owned()))
-    }
-}
-
-impl fmt::Display for PeriodDistribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl Serialize for PeriodDistribution {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        PeriodDistribution::from_name(text).ok_or_else(|| UnknownDistribution(text.to_owned()))
     }
 }
 
@@ -116,16 +90,9 @@ impl Default for PeriodRange {
 }
 
 /// A text is no range of [`PeriodRange`]. Says what would be right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("two times above 0 and up to 1000s, the first no longer than the second, such as 5ms..50ms")]
 pub struct NotPeriods;
-
-impl fmt::Display for NotPeriods {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("two times above 0 and up to 1000s, the first no longer than the second, such as 5ms..50ms")
-    }
-}
-
-impl std::error::Error for NotPeriods {}
 
 impl FromStr for PeriodRange {
     type Err = NotPeriods;

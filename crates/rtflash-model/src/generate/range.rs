@@ -16,34 +16,27 @@ pub struct UtilizationRange {
 }
 
 /// Why a text is not a [`UtilizationRange`], or a step does not suit one. Says what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// This bound (as written) is not a utilization.
+    #[error("`{0}`{problem}", problem = wrong_bound(.1))]
     Bound(String, UtilizationError),
     /// The first bound is above the last.
+    #[error("the range {0}..{1} runs backwards: write {1}..{0}")]
     Backwards(Utilization, Utilization),
     /// The step makes this many points, above [`MAX_POINTS`].
+    #[error("{0} points are too many: a larger step, for at most {MAX_POINTS} points")]
     TooManyPoints(u64),
 }
 
-impl fmt::Display for RangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RangeError::Bound(text, UtilizationError::NotANumber(_)) => {
-                write!(f, "`{text}` is not a number: write one utilization such as 0.7, or a range such as 0.1..4.0")
-            }
-            RangeError::Bound(text, why) => write!(f, "`{text}`: {why}"),
-            RangeError::Backwards(first, last) => {
-                write!(f, "the range {first}..{last} runs backwards: write {last}..{first}")
-            }
-            RangeError::TooManyPoints(points) => {
-                write!(f, "{points} points are too many: a larger step, for at most {MAX_POINTS} points")
-            }
+fn wrong_bound(why: &UtilizationError) -> String {
+    match why {
+        UtilizationError::NotANumber(_) => {
+            " is not a number: write one utilization such as 0.7, or a range such as 0.1..4.0".to_owned()
         }
+        why => format!(": {why}"),
     }
 }
-
-impl std::error::Error for RangeError {}
 
 impl UtilizationRange {
     /// From `first` to `last`.

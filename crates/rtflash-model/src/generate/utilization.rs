@@ -20,35 +20,24 @@ pub struct Utilization {
 }
 
 /// Why a text is not a [`Utilization`]. Says what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UtilizationError {
     /// Not a decimal number.
+    #[error("`{0}` is not a number: write a decimal such as 0.1 or 4")]
     NotANumber(String),
     /// Zero.
+    #[error("zero is too small: the least is 0.000000001")]
     Zero,
     /// Below zero.
+    #[error("below zero: write a number above zero")]
     Negative,
     /// More than nine decimal places.
+    #[error("too many decimal places: at most nine")]
     TooFine,
     /// A million or more.
+    #[error("too large: write a number below 1000000")]
     TooLarge,
 }
-
-impl fmt::Display for UtilizationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UtilizationError::NotANumber(text) => {
-                write!(f, "`{text}` is not a number: write a decimal such as 0.1 or 4")
-            }
-            UtilizationError::Zero => f.write_str("zero is too small: the least is 0.000000001"),
-            UtilizationError::Negative => f.write_str("below zero: write a number above zero"),
-            UtilizationError::TooFine => f.write_str("too many decimal places: at most nine"),
-            UtilizationError::TooLarge => f.write_str("too large: write a number below 1000000"),
-        }
-    }
-}
-
-impl std::error::Error for UtilizationError {}
 
 impl Utilization {
     /// The greatest there is.

@@ -40,16 +40,9 @@ pub struct WriteShare {
 }
 
 /// A text is no [`WriteShare`]. Says what would be right.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a decimal from 0 to 1 of at most nine places, such as 0.25")]
 pub struct NotAShare;
-
-impl fmt::Display for NotAShare {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decimal from 0 to 1 of at most nine places, such as 0.25")
-    }
-}
-
-impl std::error::Error for NotAShare {}
 
 impl WriteShare {
     /// Its billionths.

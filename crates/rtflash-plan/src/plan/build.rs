@@ -157,7 +157,7 @@ impl Plan {
     fn refuse_large(&self) -> Result<(), PlanError> {
         let pages = |source: &Source| source.read_pages.saturating_add(source.write_pages);
         match self.sources.iter().find(|source| pages(source) > MAX_REQUEST_PAGES) {
-            Some(large) => Err(PlanError::LargeRequest { source: large.name.clone(), pages: pages(large) }),
+            Some(large) => Err(PlanError::LargeRequest { job: large.name.clone(), pages: pages(large) }),
             None => Ok(()),
         }
     }

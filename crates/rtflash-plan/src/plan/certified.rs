@@ -153,7 +153,7 @@ impl Certified {
         self.certificate.backfill && !self.is_cached()
     }
 
-    /// c_r, c_w and 2 b, with a second page register by Eq. (63); `None` if one is too long.
+    /// c_r, c_w and 2 b, with a second page register by Eq. (65); `None` if one is too long.
     pub fn served_costs(&self, device: &Device, of: &ClusterPlan) -> Option<[Span; 3]> {
         if self.is_cached() {
             let b = of.page_delay.checked_add(device.bus_hold())?;

@@ -1,7 +1,5 @@
 //! A plan as firmware loads it.
 
-use std::fmt;
-
 use rtflash_ftl::RequestOrder;
 use rtflash_ftl::image::{
     ClusterParts, Image, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts, ImageRing, ImageServer,
@@ -14,34 +12,21 @@ use crate::ids::{ClusterId, PerId, SourceId};
 use crate::jobs::Kind;
 
 /// Why a plan is nothing for firmware.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoImage {
     /// Its clusters have no certificates.
+    #[error("the allocation has no certificates: only certified analyses say what firmware has to do")]
     NoCertificates,
     /// This cluster changes its garbage collection while it runs.
+    #[error("cluster {0} changes its garbage collection while it runs, which firmware does not")]
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
+    #[error("request source {0} is larger than an image can say")]
     TooLarge(SourceId),
     /// What is written is not what can be read.
+    #[error("the image would not be loaded: {0}")]
     Unsound(ImageError),
 }
-
-impl fmt::Display for NoImage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoImage::NoCertificates => {
-                f.write_str("the allocation has no certificates: only certified analyses say what firmware has to do")
-            }
-            NoImage::Changes(cluster) => {
-                write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
-            }
-            NoImage::TooLarge(source) => write!(f, "request source {source} is larger than an image can say"),
-            NoImage::Unsound(error) => write!(f, "the image would not be loaded: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for NoImage {}
 
 /// The lists that a cluster of an image borrows.
 struct ClusterLists {

@@ -2,8 +2,7 @@
 
 use rtflash_model::random::Stream;
 
-use crate::ids::NO_LPN;
-use crate::ids::{ColumnId, Lpn};
+use crate::ids::{ColumnId, Lpn, NO_LPN};
 use crate::options::Aging;
 use crate::plan::{Certified, ClusterPlan};
 

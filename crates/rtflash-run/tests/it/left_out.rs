@@ -211,7 +211,7 @@ fn run_histories(cases: u64, tampering: Tampering) -> (usize, usize, usize) {
     (histories, staged, broken)
 }
 
-/// Theorem A4 of docs/admission.md.
+/// Theorem 14 of docs/admission.md.
 #[test]
 fn a_server_is_left_out_and_its_time_is_used() {
     let seen = run_histories(2_000 * times(), Tampering::None);

@@ -4,13 +4,12 @@ mod clock;
 mod session;
 
 use std::cell::Cell;
-use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use crate::backing::DataFile;
 use crate::drive::{Drive, ServedRun};

@@ -1,7 +1,6 @@
 //! Reads a trace back, and says of every line that is none what is wrong with it.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
@@ -19,7 +18,8 @@ use crate::record::{
 pub const MAX_LINE: usize = 1 << 20;
 
 /// Why a line is not a record of the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}; expected {expected}")]
 pub struct TraceError {
     /// The line, from 1.
     pub line: u64,
@@ -28,14 +28,6 @@ pub struct TraceError {
     /// A right form.
     pub expected: String,
 }
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}; expected {}", self.line, self.problem, self.expected)
-    }
-}
-
-impl std::error::Error for TraceError {}
 
 type ReadLine<Reader> = for<'r, 'f, 'a> fn(&'r Reader, &'f LineFields<'a>) -> Result<Record, Wrong>;
 

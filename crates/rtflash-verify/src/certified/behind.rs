@@ -8,7 +8,7 @@ use super::numbers::sum;
 use super::processor::{Processor, VerifiedTask};
 
 impl Processor {
-    /// W4, Eq. (64): what pages wait for the bus beyond what they are charged, with all waits of
+    /// W4, Eq. (66): what pages wait for the bus beyond what they are charged, with all waits of
     /// the array for its register; `None` for a chip with one register.
     pub(super) fn waiting_behind(&self, length: i128) -> Option<Option<i128>> {
         let Some(register) = &self.register else { return Some(None) };

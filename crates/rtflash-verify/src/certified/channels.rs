@@ -82,13 +82,13 @@ pub(super) struct Rows {
 }
 
 impl Neighbour {
-    /// N_j, Eq. (33): transfers of one of the chips that are live in an interval of this length.
+    /// N_j, Eq. (34): transfers of one of the chips that are live in an interval of this length.
     pub fn transfers(&self, length: i128) -> Option<i128> {
         let pages = |writes: bool| {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
             sum(requests.map(|it| it.pages.of(it.live(length)?)))
         };
-        // What is repeated, Eq. (78), is programmed once more.
+        // What is repeated, Eq. (81), is programmed once more.
         let (read, written) = (pages(false)?.checked_add(self.repeated)?, pages(true)?);
         let Some(Rows { chips, block_pages }) = self.rows else { return read.checked_add(written) };
         let victim = self.gc.map_or(0, |gc| gc.victim);
@@ -134,7 +134,7 @@ impl Neighbour {
         copies + 1
     }
 
-    /// P_j, Eq. (40): GC jobs live in an interval of this length.
+    /// P_j, Eq. (41): GC jobs live in an interval of this length.
     pub fn passes(&self, length: i128) -> Option<i128> {
         let Some(gc) = self.gc else { return Some(0) };
         let asked = |it: &Transfers| {
@@ -242,7 +242,7 @@ impl ChannelNeighbours {
 
 /// All channels of a cluster that is one processor: of the neighbours on the one where there are
 /// more of them than on any other it may be known what they move (Section 14), with u, k and δ of
-/// Eq. (84); everything else is charged in full.
+/// Eq. (69); everything else is charged in full.
 fn as_one(neighbours: &ChannelNeighbours) -> Channel {
     let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
     let foreign = |channel: &Channel| channel.foreign + known(channel);

@@ -53,7 +53,7 @@ struct CollectionLoad {
     row_rest: u64,
     /// Λ.
     logical: BigInt,
-    /// N − N_s, Eq. (76): a block that fails takes those of its row with it.
+    /// N − N_s, Eq. (79): a block that fails takes those of its row with it.
     blocks: BigInt,
     /// N_g: one of N_g GC jobs levels wear.
     wear_passes: Option<u32>,
@@ -199,7 +199,7 @@ impl CollectionLoad {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));
             }
         };
-        // (C1): α + v ≤ PP. Eq. (81) says what would do.
+        // (C1): α + v ≤ PP. Eq. (84) says what would do.
         let gained = &self.per_block - &victim;
         let for_wear = self.wear_passes.map_or(BigInt::zero(), |passes| (&gained + passes - 1) / passes);
         let most = if for_wear >= gained { gained.clone().min(one.clone()) } else { &gained - for_wear };

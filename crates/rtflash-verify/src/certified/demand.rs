@@ -25,8 +25,8 @@ impl DemandParts {
 }
 
 impl Processor {
-    /// dbf''(L), Eq. (48); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
-    /// neighbours; and those of Eq. (65) and Eq. (71) with two
+    /// dbf''(L), Eq. (49); dbf'(L), Eq. (35), without a queue; dbf(L), Eq. (10), without
+    /// neighbours; and those of Eq. (67) and Eq. (74) with two
     /// page registers.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
@@ -57,7 +57,7 @@ impl Processor {
         }
     }
 
-    /// W1, Eq. (45): how long they wait for neighbours whose load is known,
+    /// W1, Eq. (46): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         if self.neighbours.is_empty() {
@@ -97,7 +97,7 @@ impl Processor {
         };
         let (reads, writes) = (pages(false)?, pages(true)?);
         let requests: i128 = self.tasks.iter().map(|item| item.requests_due(length)).sum();
-        // J_i, Eq. (39).
+        // J_i, Eq. (40).
         let jobs = requests.checked_add(self.passes(length)?)?;
         let waiting = queue.waiting(length, OwnPages { reads, writes, jobs }, self.transfer)?;
         let siblings: i128 = queue.chips() - self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();

@@ -43,14 +43,14 @@ impl VerifiedTask {
     }
 
     /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take, with the resets of
-    /// Eq. (73).
+    /// Eq. (76).
     pub fn time_due(&self, length: i128) -> Option<i128> {
         let steps = self.steps.of(self.requests_due(length))?;
         let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.cost));
         steps.checked_mul(self.step_cost)?.checked_add(resets?)
     }
 
-    /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this
+    /// Its part of n_i(L), Eq. (33): waits of the steps of requests due in an interval of this
     /// length.
     pub fn waits_due(&self, length: i128) -> Option<i128> {
         let steps = self.steps.of(self.requests_due(length))?;

@@ -107,7 +107,7 @@ fn pages_due_above(item: &VerifiedTask) -> AffineBound {
     item.pages.above(&due(item), 1)
 }
 
-/// L_max of Eqs. (14), (15) and (37): beyond the lowest of the lines above dbf'', one for each way
+/// L_max of Eqs. (14), (15) and (38): beyond the lowest of the lines above dbf'', one for each way
 /// to bound the waiting.
 fn last_length(processor: &Processor) -> Last {
     match lines_above(processor).iter().filter_map(|line| last_below(processor, line)).min() {
@@ -175,7 +175,7 @@ fn resets_above(processor: &Processor, each: fn(&ZoneResets) -> i128) -> AffineB
     AffineBound::sum(processor.tasks.iter().filter_map(resets))
 }
 
-/// Above what requests and passes wait for known neighbours, one by one: what Eqs. (35) and (36)
+/// Above what requests and passes wait for known neighbours, one by one: what Eqs. (36) and (37)
 /// add to U and K.
 fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
     let own = requests_above(processor, pass_waits).times(&whole(processor.transfer));

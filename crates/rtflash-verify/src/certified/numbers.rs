@@ -19,7 +19,7 @@ pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
 }
 
 /// Pages of jobs in a row of one request, at most: γ(k) = ⌈k n/s⌉ of k of them, docs/analysis.md,
-/// Eq. (82).
+/// Eq. (24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagesInARow {
     /// n.
@@ -63,7 +63,7 @@ pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: 
     }
 }
 
-/// c_s = t_s + t_u, Eq. (79), where erases are suspended: not behind commands, not with zones, and
+/// c_s = t_s + t_u, Eq. (82), where erases are suspended: not behind commands, not with zones, and
 /// not with a second page register.
 pub(super) fn suspension(device: &Device, placement: Placement) -> Option<i128> {
     let spec = device.spec();

@@ -24,7 +24,7 @@ pub(super) struct Processor {
     pub server: i128,
     /// What may block in every interval: q_s, zero without a server; B of two page registers.
     pub always_blocks: i128,
-    /// E, Eq. (77): programs that fail, each repeated with all that it can wait. In every interval.
+    /// E, Eq. (80): programs that fail, each repeated with all that it can wait. In every interval.
     pub repeats: i128,
     /// c_s: what each job of a request with a page here takes for an erase that it may suspend.
     pub preempts: i128,
@@ -72,7 +72,7 @@ struct Steps {
     /// c_r and c_w with every wait that the channel's chips can cause.
     longest_read: i128,
     longest_program: i128,
-    /// A user's page, c_r' of Eq. (28) in a superblock: cost and longest step.
+    /// A user's page, c_r' of Eq. (29) in a superblock: cost and longest step.
     user_read: [i128; 2],
     /// A user's page or row, likewise.
     user_write: [i128; 2],
@@ -142,7 +142,7 @@ impl Steps {
     }
 
     /// Garbage collection with these numbers, on `size` chips of `block_pages` pages a block: C_g
-    /// and q_g, Eqs. (22) and (23), or (26) and (27). `None` where nothing real-time writes, and
+    /// and q_g, Eqs. (22) and (23), or (27) and (28). `None` where nothing real-time writes, and
     /// outside where a number takes more than 127 bits.
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
@@ -158,13 +158,13 @@ impl Steps {
             let longest = [self.longest_read, self.longest_program, self.user_read[1]];
             let in_full = self.copied_over_the_bus(victim, steps, rows, longest)?;
             let asks = if self.t_c > 0 { 2 } else { 1 };
-            // The part of passes in Eq. (67); the erase has a command.
+            // The part of passes in Eq. (70); the erase has a command.
             let other_waits = if self.rows_wait_elsewhere { 0 } else { rows + asks - 1 };
             let waits = steps.checked_mul(asks)?.checked_add(other_waits)?;
             (charged, in_full, self.longest_read.max(self.longest_program), waits)
         };
         // Where a victim has no valid pages nothing is copied. What an erase that is suspended
-        // blocks each request is charged for, Eq. (80).
+        // blocks each request is charged for, Eq. (83).
         let erase = if self.suspension.is_some() { 0 } else { self.erase[1] };
         let longest = if victim == 0 { erase } else { erase.max(step) };
         let cost = copying.checked_add(self.erase[usize::from(self.in_full)])?;
@@ -190,7 +190,7 @@ impl Steps {
         reads.checked_add(rows.checked_mul(program)?)
     }
 
-    /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
+    /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (25) and (26).
     fn demand_task(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<VerifiedTask> {
         let pages = pages_on_processor(request, placement, size);
         let rows = PagesInARow::each(request.pages().div_ceil(size).into());
@@ -201,7 +201,7 @@ impl Steps {
             cost: self.erase[0],
             waits: i128::from(self.t_c > 0),
         });
-        // Eq. (74): a reset is the longest step of who writes, where it takes longer than a page.
+        // Eq. (77): a reset is the longest step of who writes, where it takes longer than a page.
         let longest = if resets.is_some() { longest.max(self.erase[1]) } else { longest };
         let waits = match writes {
             true => i128::from(self.stripe || !self.rows_wait_elsewhere),

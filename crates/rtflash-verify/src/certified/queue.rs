@@ -44,7 +44,7 @@ impl ChannelQueue {
     /// With these t_r, t_w (the shortest) and t_d; `None` where there are no others.
     pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<ChannelQueue> {
         let chips: i128 = others.iter().map(|other| other.chips).sum();
-        // σ and φ, Eq. (38).
+        // σ and φ, Eq. (39).
         let saved = t_r.min(if chips > 1 { 2 * t_d } else { t_d });
         (chips > 0).then(|| ChannelQueue { saved, first: t_r.min(t_d), slow_programs: t_d + t_w > t_r, others })
     }
@@ -72,7 +72,7 @@ impl ChannelQueue {
         )?))
     }
 
-    /// W2, Eq. (46): every chip counts for every page.
+    /// W2, Eq. (47): every chip counts for every page.
     fn in_full(&self, own: OwnPages, [full, fresh, least]: [i128; 3], transfer: i128) -> Option<i128> {
         let apart = self
             .first
@@ -88,7 +88,7 @@ impl ChannelQueue {
         .into_iter())
     }
 
-    /// W3, Eq. (47): chips count by what they transfer, the two that transfer most for less.
+    /// W3, Eq. (48): chips count by what they transfer, the two that transfer most for less.
     fn ranked(&self, length: i128, own: OwnPages, [full, fresh]: [i128; 2], transfer: i128) -> Option<i128> {
         let pages = own.reads.checked_add(own.writes)?;
         let mut counts = Vec::new();
@@ -116,9 +116,9 @@ impl ChannelQueue {
 
     fn disturbance(&self, other: &Neighbour, length: i128) -> Option<Disturbance> {
         let writers = other.requests.iter().filter(|it| it.writes);
-        // V_j, Eq. (42).
+        // V_j, Eq. (43).
         let writes = sum(writers.map(|it| it.pages.of(it.live(length)?)))?;
-        // S_j, R_j and E_j, Eqs. (41), (43) and (44).
+        // S_j, R_j and E_j, Eqs. (42), (44) and (45).
         let jobs = sum(other.requests.iter().map(|it| it.live(length)))?;
         let switches = jobs.checked_add(other.passes(length)?)?.checked_add(1)?;
         let again = if self.slow_programs { writes.min(switches) } else { writes };

@@ -23,7 +23,7 @@ pub(super) struct SecondRegister {
     t_d: i128,
     /// t_c; zero without commands.
     t_c: i128,
-    /// β, Eq. (59): of a superblock β_w of a row, and β_r of a page that is read.
+    /// β, Eq. (61): of a superblock β_w of a row, and β_r of a page that is read.
     beta_w: i128,
     beta_r: i128,
     /// The longest copy.
@@ -79,7 +79,7 @@ impl SecondRegister {
         }
     }
 
-    /// Of a superblock, Eq. (68), whose passes take steps of up to `copying`. A page that it reads
+    /// Of a superblock, Eq. (71), whose passes take steps of up to `copying`. A page that it reads
     /// waits for other clusters' chips, and all of them are charged.
     pub fn of_superblock(device: &Device, neighbours: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, neighbours.max_chips, neighbours.max_chips);
@@ -118,7 +118,7 @@ impl SecondRegister {
         chips * self.hold() + self.t_c + self.t_r.max(self.t_d)
     }
 
-    /// c_r and c_w, Eq. (63), and Eq. (69) of a superblock.
+    /// c_r and c_w, Eq. (65), and Eq. (72) of a superblock.
     pub fn page(&self, writes: bool) -> i128 {
         match (writes, self.t_c > 0) {
             (true, _) => self.t_w.max(self.beta_w),
@@ -127,7 +127,7 @@ impl SecondRegister {
         }
     }
 
-    /// θ(p), Eq. (62): how much longer than t_r a read takes the array where the page before waits
+    /// θ(p), Eq. (64): how much longer than t_r a read takes the array where the page before waits
     /// for p chips.
     pub fn waits(&self, chips: i128) -> i128 {
         if self.t_c > 0 {
@@ -136,7 +136,7 @@ impl SecondRegister {
         ((chips + 1) * self.t_d - self.t_r).max(0)
     }
 
-    /// B, Eq. (61) of a chip and Eq. (70) of a superblock, that may have this to do.
+    /// B, Eq. (63) of a chip and Eq. (73) of a superblock, that may have this to do.
     pub fn works(&mut self, works: Works) {
         let Works { reads, writes, .. } = works;
         let through =
@@ -151,7 +151,7 @@ impl SecondRegister {
         self.works = works;
     }
 
-    /// I, Eq. (60), of `jobs` jobs, `reads` pages read and `writes` pages written: fills and
+    /// I, Eq. (62), of `jobs` jobs, `reads` pages read and `writes` pages written: fills and
     /// empties.
     pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<[i128; 2]> {
         Some(match self.works {

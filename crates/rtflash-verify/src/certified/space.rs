@@ -2,7 +2,7 @@
 
 use rtflash_model::{Cluster, Placement, TaskSet};
 
-/// Whether the data fit: Eqs. (49) and (50), and (75) where tasks own zones.
+/// Whether the data fit: Eqs. (51) and (52), and (78) where tasks own zones.
 pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) -> bool {
     let device = set.device();
     let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());

@@ -17,7 +17,7 @@ pub(super) struct ZoneResets {
 }
 
 impl ZoneResets {
-    /// ⌈γ/P⌉, Eq. (72), for γ = `pages`.
+    /// ⌈γ/P⌉, Eq. (75), for γ = `pages`.
     pub fn of(self, pages: i128) -> i128 {
         ceil(pages, self.block_pages)
     }

@@ -4,12 +4,11 @@
 use rtflash_model::{Allocation, Placement};
 use rustc_hash::FxHashMap;
 
-use super::BoundedSearch;
 use super::organisations::Organisations;
 use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
 use super::plans::{Plans, TaskBlock};
-use super::refine;
 use super::sizes::DemandSizes;
+use super::{BoundedSearch, refine};
 use crate::allocator::exact;
 
 type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;

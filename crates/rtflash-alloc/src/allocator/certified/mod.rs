@@ -37,7 +37,6 @@ use super::{Exact, Limit, Outcome, Strategy, exact, search};
 
 pub(super) use unplaced::tested;
 
-/// What is to be allocated by which test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub(super) set: &'a TaskSet,
@@ -138,7 +137,6 @@ impl FruitlessSearch<'_> {
     }
 }
 
-/// A bounded search for an allocation.
 struct BoundedSearch<'a> {
     problem: Problem<'a>,
     /// Whether a test was given up, so that finding nothing proves nothing.
@@ -263,7 +261,6 @@ enum NoGroups {
     GivenUp(Limit),
     /// Best fit came to a task for which there are not enough chips, with these groups before.
     Full(TaskId, Vec<TaskGroup<DemandHeld>>),
-    /// None were found.
     NotFound,
 }
 

@@ -25,7 +25,6 @@ use crate::allocator::{Strategy, exact};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
-    /// The long-run load of its processor.
     pub(super) load: f64,
     /// What its tasks have to do alone there, added up in their order; not a number where that is
     /// not kept.
@@ -44,7 +43,6 @@ pub(super) struct Organisations<'a> {
     /// pack.
     chain: Vec<u32>,
     assumption: ContentionAssumption,
-    /// The largest cluster.
     largest: u32,
     /// Whether superblocks of one chip are tried: not where a stripe of it is no worse.
     serve_one_chip: bool,
@@ -102,12 +100,10 @@ impl<'a> Organisations<'a> {
         Organisations { largest, passes_over: !is_bounded && self.set.tasks().count() > MOST_TASKS, ..self }
     }
 
-    /// Every partition needs more chips than there are.
     pub(super) fn keep_too_few_chips(&self) {
         self.known.keep_too_few_chips(self.assumption);
     }
 
-    /// Whether that is known.
     pub(super) fn has_too_few_chips(&self) -> bool {
         self.known.has_too_few_chips(self.assumption)
     }
@@ -120,7 +116,6 @@ impl<'a> Organisations<'a> {
         self.allowed.iter().all(|organisation| !organisation.is_by_chip())
     }
 
-    /// What the tests charge.
     pub(super) fn work(&self) -> &'a Work {
         self.work
     }
@@ -129,12 +124,10 @@ impl<'a> Organisations<'a> {
         &self.allowed
     }
 
-    /// Tests of a cluster so far.
     pub(super) fn tests(&self) -> u64 {
         self.tests.get()
     }
 
-    /// Whether a test was given up, so that a no is none.
     pub(super) fn given_up(&self) -> bool {
         self.given_up.get() > 0
     }

@@ -17,7 +17,6 @@ pub(super) struct PartitionTrials<'s> {
     pub(super) problem: Problem<'s>,
     pub(super) organisations: &'s Organisations<'s>,
     search: &'s BoundedSearch<'s>,
-    /// Work that is left.
     pub(super) left: u64,
     trials: TrialAnswers,
 }

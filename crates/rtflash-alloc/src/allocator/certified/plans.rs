@@ -15,11 +15,9 @@ pub(super) struct TaskBlock {
 /// How many chips of each channel each cluster has.
 #[derive(Debug, Clone)]
 pub(super) struct Plans {
-    /// Chips of each cluster.
     pub(super) sizes: Vec<u32>,
     /// Chips of each cluster on each channel, those of a channel together.
     on: Vec<u32>,
-    /// Chips of each channel that are free.
     pub(super) room: Vec<u32>,
     ways: u32,
 }
@@ -84,7 +82,6 @@ impl Plans {
         same.then_some(given)
     }
 
-    /// Chips that are free.
     fn free(&self) -> u32 {
         self.room.iter().sum()
     }

@@ -13,7 +13,6 @@ use super::plans::{Plans, TaskBlock};
 /// Trials of a partition, at most.
 const MOVES: u32 = 12;
 
-/// A partition with the chips that it is first given.
 struct Division<'p> {
     parts: &'p [TaskBlock],
     sizes: Vec<u32>,

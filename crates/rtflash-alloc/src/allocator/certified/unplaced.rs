@@ -38,7 +38,6 @@ pub(super) fn failure(
 /// A task, and whether it is found to fail where it comes nearest to fit in.
 type Unfit = (Unplaced, bool);
 
-/// Where best fit got stuck.
 fn not_filled(problem: Problem<'_>, organisations: &Organisations<'_>) -> Unfit {
     match filled(DemandSizes::new(organisations)) {
         Filled::Full { task, before } => nearest(problem, organisations, task, &before),

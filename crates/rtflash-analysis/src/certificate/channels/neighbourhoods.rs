@@ -46,7 +46,7 @@ impl ChannelMembers {
 }
 
 /// The bus of a cluster that is one processor, on all of these channels, and its neighbours on the
-/// one channel on which it may wait for more of them than on any other: u, k and δ of Eq. (84).
+/// one channel on which it may wait for more of them than on any other: u, k and δ of Eq. (69).
 /// Where there is no such channel, or nothing is known there, it is charged in full on each.
 fn of_whole_cluster(mut channels: Vec<ChannelMembers>) -> (SharedBus, Vec<Neighbourhood>) {
     let all = |channels: &[ChannelMembers]| {

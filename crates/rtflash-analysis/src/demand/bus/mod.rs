@@ -71,7 +71,7 @@ pub(crate) struct Activity {
     pub(crate) writes: u128,
     /// Resets of zones.
     pub(crate) resets: u128,
-    /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
+    /// J_i, Eq. (40): jobs released and due in it, those of garbage collection included.
     pub(crate) jobs: u128,
     /// GC jobs released and due in it.
     pub(crate) passes: u128,

@@ -45,9 +45,9 @@ impl Neighbour {
         Neighbour { pages: chip.pages_line(), commands: chip.commands_line(), ..chip }
     }
 
-    /// min(n_i, N_j) with N_j(L) of Eq. (33): transfers that are live in an interval of this
+    /// min(n_i, N_j) with N_j(L) of Eq. (34): transfers that are live in an interval of this
     /// length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what is programmed, and the
-    /// copies of P_j passes. And what is programmed once more, Eq. (78).
+    /// copies of P_j passes. And what is programmed once more, Eq. (81).
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (u128::from(self.repeated), 0u128);
         for request in self.requests.iter().filter(|request| !request.resets) {
@@ -169,12 +169,12 @@ impl Presence {
             let live = u128::from(item.live(length));
             jobs += live;
             if item.writes {
-                // Eq. (42).
+                // Eq. (43).
                 V_j = item.transfers.of(live).saturating_add(V_j);
             }
         }
         let P_j = gc.map_or(0, |gc| passes_live(requests, gc, length));
-        // Eq. (41).
+        // Eq. (42).
         Presence { S_j: jobs + P_j + 1, V_j }
     }
 }
@@ -202,7 +202,7 @@ pub(super) fn programs_line<L: LongRun>(requests: &[DemandTask]) -> Line<L> {
     line
 }
 
-/// P_j, Eq. (40): GC jobs that are live in an interval of this length, at most.
+/// P_j, Eq. (41): GC jobs that are live in an interval of this length, at most.
 fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -> u128 {
     let Some(deadline) = gc.deadline else { return 0 };
     let arrived = requests.iter().filter(|item| item.writes).fold(0u128, |sum, item| {

@@ -32,7 +32,7 @@ impl FifoBus {
     #[allow(non_snake_case)]
     pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
-        // Eq. (38).
+        // Eq. (39).
         let phi = t_r.min(t_d);
         let sigma = if o > 1 { t_r.min(t_d.saturating_add(t_d)) } else { phi };
         let S_bounds_R = device.page_program_min().saturating_add(t_d) > t_r;
@@ -51,14 +51,14 @@ impl FifoBus {
 }
 
 impl Presence {
-    /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program,
+    /// R_j, Eq. (44): times that it may transfer a page and then ask for the bus again, to program,
     /// before another chip has read a page.
     #[allow(non_snake_case)]
     fn R_j(&self, queue: FifoBus) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
     }
 
-    /// E_j, Eq. (44): transfers that it may ask for without having just finished another.
+    /// E_j, Eq. (45): transfers that it may ask for without having just finished another.
     #[allow(non_snake_case)]
     fn E_j(&self) -> u128 {
         self.V_j.saturating_add(self.S_j)

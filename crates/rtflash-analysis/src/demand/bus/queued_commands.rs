@@ -15,7 +15,7 @@ use crate::long_run::{Line, LongRun};
 use crate::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W1 with Eq. (83), t_b (n_i − n_r) + t_d V_j for each neighbour where that is less, and what
+    /// W1 with Eq. (50), t_b (n_i − n_r) + t_d V_j for each neighbour where that is less, and what
     /// the chip's own siblings may make it wait less than it is charged.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn queued_commands(

@@ -76,9 +76,9 @@ pub(super) struct AskingRate {
 }
 
 impl Contention {
-    /// n_i by steps, Eq. (32): how often what a processor does may wait for a transfer of each
+    /// n_i by steps, Eq. (33): how often what a processor does may wait for a transfer of each
     /// neighbour. In a stripe each request for the bus, with commands as in Section 2.10; in a
-    /// superblock each step that uses the bus, Eq. (67), with commands twice where it reads.
+    /// superblock each step that uses the bus, Eq. (70), with commands twice where it reads.
     pub(crate) fn asks(&self, Waiter { processor, gc, .. }: Waiter<'_>) -> PerStep {
         let commands = u128::from(self.command > Span::ZERO);
         if processor.registers().is_some() {
@@ -96,7 +96,7 @@ impl Contention {
         PerStep { read, write: row, reset: 0, pass }
     }
 
-    /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
+    /// W1, Eq. (46): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
     /// counts; with commands Σ min(t_b n_i, t_b N_j + t_c G_j), Section 2.10.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w1(&self, length: Span, n_i: u128) -> ProcessorTime {
@@ -125,7 +125,7 @@ impl Contention {
         Some(PerStep { read, write, reset: 0, pass })
     }
 
-    /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
+    /// A line above W1 and the requests' own time, Eqs. (36) and (37): of each neighbour the
     /// smaller rate counts. `None` where numbers are too large.
     pub(super) fn w1_line<L: LongRun>(&self, waiter: Waiter<'_>) -> Option<Line<L>> {
         let hold = u128::from(self.hold.as_ns());

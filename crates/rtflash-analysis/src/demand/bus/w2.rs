@@ -15,7 +15,7 @@ use crate::long_run::{Line, LongRun};
 use crate::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W2, Eq. (46); what is taken back is σ n_r.
+    /// W2, Eq. (47); what is taken back is σ n_r.
     pub(super) fn w2(&self, queue: FifoBus, activity: Activity, exceptions: &Exceptions) -> Wait {
         let sigma = Cost::from(queue.sigma);
         let excepted = sigma.times(exceptions.full).saturating_add(self.spoilt(queue, exceptions));

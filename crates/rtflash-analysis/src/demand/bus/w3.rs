@@ -13,7 +13,7 @@ use crate::organisation::processor::transfer_rate;
 use crate::time::Cost;
 
 impl Contention {
-    /// W3, Eq. (47), on top of W1: σ (1 + n_w + J_i + Σ R_j) + φ Σ E_j, and what is taken back,
+    /// W3, Eq. (48), on top of W1: σ (1 + n_w + J_i + Σ R_j) + φ Σ E_j, and what is taken back,
     /// φ X_1 + (σ − φ) X_2.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w3_beside_w1(&self, queue: FifoBus, activity: Activity, exceptions: &Exceptions) -> Wait {

@@ -26,7 +26,7 @@ struct TurnLines<L> {
 }
 
 impl Contention {
-    /// W4, Eq. (64): t_d (m_0 + 1) I for the chips that always count, and for each other one t_d
+    /// W4, Eq. (66): t_d (m_0 + 1) I for the chips that always count, and for each other one t_d
     /// min(N, I) + (θ(m_0 + l) − θ(m_0 + l − 1)) min(n_r, N − min(N, I)), those first that make the
     /// most transfers.
     #[allow(non_snake_case)] // The document's letters.

@@ -52,7 +52,7 @@ impl Processor {
         if self.programs(false) { self.repeated.ever } else { 0 }
     }
 
-    /// E, Eq. (77): what they take to be repeated, each with all that it can wait.
+    /// E, Eq. (80): what they take to be repeated, each with all that it can wait.
     pub(crate) fn repeats(&self, server: bool) -> Cost {
         let programs = if self.programs(server) { self.repeated.at_once } else { 0 };
         let each = again(organisation(self.placement), &self.costs);

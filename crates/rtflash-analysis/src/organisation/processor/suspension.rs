@@ -24,7 +24,7 @@ pub(crate) fn of_erases(device: &Device, placement: Placement) -> Option<Option<
 }
 
 impl Processor {
-    /// c_s = t_s + t_u, Eq. (79): what each job of a request is charged where it may suspend an
+    /// c_s = t_s + t_u, Eq. (82): what each job of a request is charged where it may suspend an
     /// erase; zero where nothing real-time writes, and beside a server.
     pub(crate) fn preemption(&self, server: bool) -> Cost {
         let Some(Suspension { suspend, resume }) = self.suspension.filter(|_| !server) else { return Cost::ZERO };

@@ -16,7 +16,6 @@ const MANIFEST: &str = "manifest.json";
 /// process ends, however it ends.
 const LOCK: &str = ".rtflash-lock";
 
-/// A directory with the files of one experiment.
 pub struct Directory {
     path: PathBuf,
     /// Open, and locked, while a process works here; `None` if nothing is to be changed, or nothing
@@ -35,10 +34,7 @@ impl Directory {
         let lock = match file.try_lock() {
             Ok(()) => Some(file),
             Err(TryLockError::WouldBlock) => {
-                return Err(CommandFailure(format!(
-                    "another process is at work in {}: wait for it, or choose another --out",
-                    path.display()
-                )));
+                fail!("another process is at work in {}: wait for it, or choose another --out", path.display());
             }
             // Some file systems have no locks.
             Err(TryLockError::Error(error)) => {
@@ -52,12 +48,10 @@ impl Directory {
         Ok(Directory { _lock: lock, ..Directory::existing(path) })
     }
 
-    /// A directory to read from.
     pub fn existing(path: &Path) -> Directory {
         Directory { path: path.to_owned(), _lock: None }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -89,17 +83,14 @@ impl Directory {
         whole::write(&self.path.join(PROGRESS), &progress.to_kept()?)
     }
 
-    /// Writes the manifest.
     pub fn describe(&self, text: &str) -> Result<(), CommandFailure> {
         self.write(MANIFEST, text.as_bytes())
     }
 
-    /// Writes a file of results.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), CommandFailure> {
         output::save(&self.path.join(name), content)
     }
 
-    /// A failure to write a file.
     pub fn failure(&self, name: &str, error: &io::Error) -> CommandFailure {
         CommandFailure::io(&format!("cannot write {}", self.path.join(name).display()), error)
     }

@@ -3,7 +3,7 @@
 use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::generate::PeriodDistribution;
-use rtflash_model::{Span, format_ns, write_device, write_task_set};
+use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
 use rtflash_plan::Policy;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,7 +78,6 @@ pub struct Manifest {
     shard: Option<String>,
 }
 
-/// Task sets that were given.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestSets {
     /// The CRC-32 of their lines of JSON, point by point, as eight hexadecimal digits.
@@ -96,7 +95,6 @@ impl ManifestSets {
     }
 }
 
-/// An algorithm under an analysis.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestContender {
     algorithm: &'static str,
@@ -105,7 +103,6 @@ struct ManifestContender {
     server: Option<&'static str>,
 }
 
-/// How bandwidth is measured.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestBandwidth {
     /// How long each run goes on before pages are counted; null until writes have filled the
@@ -123,7 +120,6 @@ struct ManifestBandwidth {
 }
 
 impl Manifest {
-    /// Of a plan that was made from these arguments.
     pub fn new(args: &ExperimentArgs, plan: &Plan) -> Manifest {
         let spec = plan.spec();
         let sets = &spec.sets;
@@ -147,7 +143,7 @@ impl Manifest {
             tasks: is_drawn.then_some(sets.tasks),
             generator: is_drawn.then(|| sets.generator.name()),
             analysis: spec.analysis.map(|analysis| analysis.name()),
-            rely_on: rely_on(plan),
+            rely_on: rely_on(plan).map(Reliance::name),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
             access: is_drawn.then(|| sets.accesses.name()),
@@ -185,7 +181,6 @@ impl Manifest {
         serde_json::to_string(self).map_err(|error| CommandFailure(error.to_string()))
     }
 
-    /// The text of `manifest.json`, of the whole or of a part.
     pub fn text(&self, shard: Option<Shard>) -> Result<String, CommandFailure> {
         Ok(rtflash_answers::pretty(&self.value(shard)?))
     }
@@ -226,7 +221,6 @@ impl Manifest {
         })
     }
 
-    /// What this rtflash is.
     pub fn built(&self) -> String {
         format!("this is rtflash {}, build {}", self.rtflash, self.build)
     }
@@ -243,10 +237,9 @@ impl Manifest {
     }
 }
 
-/// What is granted to the sound analyses, where there are any.
-fn rely_on(plan: &Plan) -> Option<&'static str> {
+fn rely_on(plan: &Plan) -> Option<Reliance> {
     let mut analyses = plan.contenders().iter().map(|contender| contender.analysis).chain(plan.spec().analysis);
-    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on.name())
+    analyses.find_map(|analysis| analysis.demand_test()).map(|test| test.rely_on)
 }
 
 /// The algorithms, with their servers where these matter, and the analyses: each once.
@@ -312,7 +305,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     add("--analyses", analyses.join(","));
     if let Some(granted) = rely_on(plan) {
-        add("--rely-on", granted.to_owned());
+        add("--assume", granted.assumption().to_owned());
     }
     if let Some(sweep) = &spec.sweep {
         add("--sweep", sweep.to_string());
@@ -323,7 +316,6 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     words
 }
 
-/// The options of how bandwidth is measured.
 fn add_bandwidth(options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
     if let Some(warmup) = options.warmup {
         add("--warmup", format_ns(warmup.as_ns()));

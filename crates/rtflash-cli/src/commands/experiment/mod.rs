@@ -15,25 +15,20 @@ use rtflash_experiment::tally::Tally;
 use rtflash_experiment::{Plan, Progress, RunFailure, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
-use crate::CommandFailure;
 use crate::answer::Unanswered;
 use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::render::{experiment_text, rendered};
 use crate::status::Status;
-use crate::{output, report};
+use crate::{CommandFailure, output, report};
 
 use directory::{Directory, PROGRESS};
 pub use manifest::Manifest;
 pub use options::{OwnContenders, plan};
 use watcher::TerminalBar;
 
-/// Carries `experiment` out.
-pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
+pub fn run(args: &ExperimentArgs) -> Result<Status, Unanswered> {
     let report = report::place(args.report.as_deref())?;
-    let (plan, manifest) = match plan(args, DeviceFrom::Anywhere, &OwnContenders::default()) {
-        Ok(planned) => planned,
-        Err(unanswered) => return unanswered.tell(),
-    };
+    let (plan, manifest) = plan(args, DeviceFrom::Anywhere, &OwnContenders::default())?;
     let shard = match &args.shard {
         None => Shard::WHOLE,
         Some(text) => shard::shard(text, |name| std::env::var(name).ok())?,
@@ -62,7 +57,7 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
     })?;
     let figures = !args.no_figure && args.shard.is_none();
     let written = Written { directory: &directory, figures, report, format: args.format.format };
-    finish(&plan, &progress, args.kind, &manifest, &written)
+    Ok(finish(&plan, &progress, args.kind, &manifest, &written)?)
 }
 
 /// What was found in the directory, if anything: an earlier stage of the same, or it is refused.
@@ -96,9 +91,8 @@ fn resumable(
     )))
 }
 
-/// Carries `merge` out.
 #[cfg(feature = "full")]
-pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
+pub fn merge(args: &MergeArgs) -> Result<Status, Unanswered> {
     let report = report::place(args.report.as_deref())?;
     let mut parts = Vec::with_capacity(args.parts.len());
     for path in &args.parts {
@@ -109,40 +103,31 @@ pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
         parts.push(part);
     }
     let names: Vec<String> = args.parts.iter().map(|path| path.display().to_string()).collect();
-    let Joined { plan, manifest, kind, whole } = match join(&names, &parts) {
-        Ok(joined) => joined,
-        Err(unanswered) => return unanswered.tell(),
-    };
+    let Joined { plan, manifest, kind, whole } = join(&names, &parts)?;
     let directory = Directory::occupy(&args.out)?;
     resumable(&directory, &plan, &manifest, Shard::WHOLE, None)?;
     directory.tidy();
     directory.describe(&manifest.text(None)?)?;
     directory.keep(&whole).map_err(|error| directory.failure(PROGRESS, &error))?;
     let written = Written { directory: &directory, figures: !args.no_figure, report, format: args.format.format };
-    finish(&plan, &whole, kind, &manifest, &written)
+    Ok(finish(&plan, &whole, kind, &manifest, &written)?)
 }
 
-/// An experiment, joined from its parts.
 pub struct Joined {
-    /// What was done.
     pub plan: Plan,
-    /// What repeats it.
     pub manifest: Manifest,
-    /// What was found out.
     pub kind: ExperimentKind,
-    /// All that was counted.
     pub whole: Progress,
 }
 
 /// Joins the parts of an experiment, which complaints call so. The parts say which it is.
 #[cfg(feature = "full")]
 pub fn join(names: &[String], parts: &[Progress]) -> Result<Joined, Unanswered> {
-    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into()).into()) };
+    let Some(first) = parts.first() else { fail!("no parts to merge") };
     let command = Manifest::command_of(first.manifest()).and_then(|command| Cli::try_parse_from(command).ok());
     let Some(Cli { command: Commands::Experiment(experiment), .. }) = command else {
         let name = names.first().map_or("", String::as_str);
-        let failure = format!("{name}: tallies.json does not say which experiment it belongs to");
-        return Err(CommandFailure(failure).into());
+        fail!("{name}: tallies.json does not say which experiment it belongs to");
     };
     // Another user can have written the file: its command opens no files.
     let (plan, manifest) = plan(&experiment, DeviceFrom::Inline, &OwnContenders::default())?;
@@ -150,7 +135,6 @@ pub fn join(names: &[String], parts: &[Progress]) -> Result<Joined, Unanswered> 
     Ok(Joined { plan, manifest, kind: experiment.kind, whole })
 }
 
-/// Joins the parts of this experiment.
 pub fn join_as(
     plan: &Plan,
     manifest: &Manifest,
@@ -160,7 +144,7 @@ pub fn join_as(
     let blame = |position: usize, problem: &str| {
         CommandFailure(format!("{}: {problem}", names.get(position).map_or("", String::as_str)))
     };
-    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into())) };
+    let Some(first) = parts.first() else { fail!("no parts to merge") };
     if manifest.identity()? != first.manifest() {
         let there = manifest.compare(first.manifest().as_bytes(), None).err().unwrap_or("a changed manifest");
         return Err(blame(0, &format!("holds {there}: {}", manifest.built())));
@@ -179,11 +163,9 @@ pub fn join_as(
 /// What is written of results.
 struct Written<'a> {
     directory: &'a Directory,
-    /// Whether figures are drawn.
     figures: bool,
     /// Where a report goes, if one is wanted.
     report: Option<PathBuf>,
-    /// How the answer is printed.
     format: Format,
 }
 
@@ -225,7 +207,6 @@ fn finish(
     Ok(status)
 }
 
-/// The files of a figure.
 fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
     #[cfg(feature = "pictures")]
     return figure.files().map_err(|error| CommandFailure(format!("no figure: {error}")));
@@ -244,7 +225,8 @@ pub fn warnings(summary: &Summary) -> (Status, String) {
     let mut warnings = Vec::new();
     if summary.exhausted > 0 {
         warnings.push(format!(
-            "{} sets could not be drawn: the points where they are missing have fewer sets, or none",
+            "{} sets could not be drawn: the points where they are missing have fewer sets, or none; ask for less \
+             utilization or more tasks (`rtflash gen` says why)",
             summary.exhausted
         ));
     }

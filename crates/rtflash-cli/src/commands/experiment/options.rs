@@ -16,7 +16,6 @@ use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
 use crate::render::kind::promises;
 
-/// The plan, and what repeats it.
 pub fn plan(
     args: &ExperimentArgs,
     device_from: DeviceFrom,
@@ -151,17 +150,15 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
         (Some(text), _) => {
             let sweep: Sweep = text.parse().map_err(wrong)?;
             if args.kind == ExperimentKind::WriteHeavy && sweep.axis() != Axis::WriteHeavy {
-                return Err(CommandFailure(format!(
+                fail!(
                     "--sweep {text}: write-heavy is a sweep itself; `experiment schedulability --write-heavy K \
                      --sweep {text}` sweeps this"
-                )));
+                );
             }
             if matches!(sweep.axis(), Axis::WriteHeavy | Axis::WriteShare)
                 && (args.sets.write_heavy.is_some() || args.sets.write_share.is_some())
             {
-                return Err(CommandFailure(format!(
-                    "--sweep {text} says how much tasks write: leave --write-heavy and --write-share out"
-                )));
+                fail!("--sweep {text} says how much tasks write: leave --write-heavy and --write-share out");
             }
             Ok(Some(sweep))
         }
@@ -175,7 +172,7 @@ fn contenders(
 ) -> Result<Vec<Contender>, CommandFailure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
     if bandwidth && analyses.iter().any(|analysis| analysis.is_necessary()) {
-        return Err(CommandFailure("--analyses necessary: it divides nothing, so there is no job to serve".into()));
+        fail!("--analyses necessary: it divides nothing, so there is no job to serve");
     }
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();

@@ -24,14 +24,12 @@ pub struct TerminalBar<'d> {
 }
 
 impl<'d> TerminalBar<'d> {
-    /// A bar for `all` sets, `done` of them done already.
     pub fn new(directory: &'d Directory, done: u64, all: u64) -> TerminalBar<'d> {
         let template = "{wide_bar} {percent} % of {human_len} sets, {per_sec} a second, {eta} left";
         let bar = Bar::new(template, done, all);
         TerminalBar { directory, bar, done: 0, left: all.saturating_sub(done), next_line: FIRST }
     }
 
-    /// Takes the bar away.
     pub fn finish(self) {
         self.bar.finish();
     }

@@ -93,7 +93,6 @@ impl Gantt {
         }
     }
 
-    /// The name of a group, and the hues of its tasks.
     pub(super) fn heading(&self, svg: &mut String, group: &RowGroup, y: u64) {
         self.text_at(svg, "b", 8 * PX, y, &group.name);
         let mut x = LEFT.max(8 * PX + text_width(&group.name) + 12 * PX);

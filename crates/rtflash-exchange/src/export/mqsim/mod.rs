@@ -64,7 +64,6 @@ pub(crate) struct Flash {
     pub threshold: u64,
 }
 
-/// A stream, and the cluster that serves it.
 struct Flow<'a> {
     stream: &'a RequestStream,
     position: usize,
@@ -104,7 +103,6 @@ pub fn export(set: &TaskSet, allocation: &Allocation, options: &MqsimOptions) ->
     Ok(Exported { files, notes, page_bytes: flash.clock.sectors * 512 })
 }
 
-/// How many flows a cluster serves.
 fn on_cluster(flows: &[Flow<'_>], cluster: usize) -> u64 {
     flows.iter().filter(|flow| flow.cluster == cluster).count() as u64
 }
@@ -204,7 +202,6 @@ pub(crate) fn listed(of: &[u32]) -> String {
     of.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// As [`listed`], of both.
 pub(crate) fn shape(of: &ChipRectangle) -> [String; 2] {
     [listed(&of.channels), listed(&of.ways)]
 }

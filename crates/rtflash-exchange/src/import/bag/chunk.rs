@@ -26,9 +26,7 @@ pub(super) fn decompress(compression: &str, data: &[u8], size: u64) -> Result<Ve
     Ok(content)
 }
 
-/// The first frame of some data.
 enum ChunkFrame {
-    /// A frame, which was decompressed.
     Content,
     /// The head of a frame that readers skip, which has this many bytes more.
     Skippable(u32),

@@ -15,7 +15,6 @@
 mod chunk;
 mod reader;
 
-use std::fmt;
 use std::io;
 
 use rtflash_model::{Access, Request, Span, Task};
@@ -83,27 +82,18 @@ pub struct Bag {
 }
 
 /// Why there is no bag.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BagError {
     /// It cannot be read.
+    #[error("{0}")]
     Io(io::Error),
     /// It is no bag, or holds no message: why.
+    #[error("{0}")]
     NoMessages(String),
     /// It has more than [`MAX_MESSAGES`].
+    #[error("more than {MAX_MESSAGES} messages: cut the bag in pieces")]
     TooLarge,
 }
-
-impl fmt::Display for BagError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BagError::Io(error) => write!(f, "{error}"),
-            BagError::NoMessages(why) => write!(f, "{why}"),
-            BagError::TooLarge => write!(f, "more than {MAX_MESSAGES} messages: cut the bag in pieces"),
-        }
-    }
-}
-
-impl std::error::Error for BagError {}
 
 impl From<io::Error> for BagError {
     fn from(error: io::Error) -> Self {

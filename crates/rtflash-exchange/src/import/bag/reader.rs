@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Read};
 
-use mcap::MAGIC;
-use mcap::parse_record;
 use mcap::records::{Record, op};
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use mcap::{MAGIC, parse_record};
 
 use super::chunk::decompress;
 use super::{Bag, BagError, HEAD, MAX_MESSAGES, MAX_RECORD, RECORD_HEAD, Topic};
@@ -47,7 +46,6 @@ struct Damage {
     unread: u64,
 }
 
-/// A file that is being read.
 #[derive(Default)]
 struct BagReader {
     /// Topics of the channels of this bag.

@@ -233,7 +233,6 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// A parameter's text.
     fn text<'a>(&mut self, of: Node<'a, '_>, name: &str) -> Option<(&'a str, Range<usize>)> {
         let Some(node) = child(of, name) else {
             let problem = format!("no `{name}`");

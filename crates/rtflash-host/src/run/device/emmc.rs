@@ -21,12 +21,32 @@ pub enum Attach {
     /// Tags alone: the scheduler is asked before there is a tag, so that one command more is out of
     /// it (`__blk_mq_do_dispatch_sched` of block/blk-mq-sched.c).
     Tags,
+    /// SD cards, and MMC without command queueing: 64 tags, and a driver that waits for each
+    /// command before it issues the next (`mmc_blk_rw_wait` of drivers/mmc/core/block.c).
+    Mmc,
+    /// MMC with command queueing: tags, and each end of a command asks
+    /// (`mmc_blk_cqe_complete_rq` of drivers/mmc/core/block.c).
+    MmcCqe,
 }
 
 impl Attach {
+    /// Tags of a card without command queueing (`MMC_QUEUE_DEPTH` of drivers/mmc/core/queue.c).
+    pub(crate) const MMC_TAGS: u32 = 64;
+
     /// Whether the end of each command asks the scheduler again.
     pub(crate) fn asks_at_ends(self) -> bool {
-        self != Attach::Tags
+        !matches!(self, Attach::Tags | Attach::Mmc)
+    }
+
+    /// Whether a command can be out of the scheduler without a tag.
+    pub(crate) fn asks_before_tags(self) -> bool {
+        matches!(self, Attach::Tags | Attach::Mmc | Attach::MmcCqe)
+    }
+
+    /// The driver's tags where `depth` commands are out of the scheduler at most; `None` where they
+    /// are not stated.
+    pub(crate) fn tags(self, depth: u32) -> Option<u32> {
+        (self != Attach::Unstated).then(|| depth - u32::from(self.asks_before_tags()))
     }
 }
 
@@ -70,15 +90,6 @@ fn most_extra(slow: Option<Slow>) -> Span {
 }
 
 impl Emmc {
-    /// The driver's tags; `None` where they are not stated.
-    pub(crate) fn tags(&self) -> Option<u32> {
-        match self.attach {
-            Attach::Unstated => None,
-            Attach::Budget => Some(self.depth),
-            Attach::Tags => Some(self.depth - 1),
-        }
-    }
-
     fn cost(&self, command: &Command) -> EmmcCost {
         if command.op == Op::Read { self.read } else { self.write }
     }

@@ -127,12 +127,12 @@ impl HostDevice {
         }
     }
 
-    /// Whether the end of each command asks the scheduler again.
-    pub(crate) fn asks_at_ends(&self) -> bool {
+    /// How it is attached.
+    pub(crate) fn attach(&self) -> Attach {
         match self {
-            HostDevice::Emmc(emmc) => emmc.attach.asks_at_ends(),
-            HostDevice::Measured(measured) => measured.attach.asks_at_ends(),
-            HostDevice::Nvme(_) | HostDevice::Clusters(_) => true,
+            HostDevice::Emmc(emmc) => emmc.attach,
+            HostDevice::Measured(measured) => measured.attach,
+            HostDevice::Nvme(_) | HostDevice::Clusters(_) => Attach::Unstated,
         }
     }
 

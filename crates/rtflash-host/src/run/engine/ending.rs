@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use rtflash_model::Instant;
 
 use super::lives::EndOfIo;
+use super::tags::Submitter;
 use super::{EngineEvent, HostEngine, Io};
 use crate::Command;
 use crate::run::job::JobReleases;
@@ -38,15 +39,32 @@ impl<W: Watch> HostEngine<'_, W> {
             io.left -= 1;
             if io.left == 0 {
                 let job = io.job;
-                if self.is_blocked(job) { self.unseen[job].push(number) } else { self.finish(number) }
+                let waits = self.is_in_driver(Submitter::Io(number));
+                if waits || self.is_blocked(job) { self.unseen[job].push(number) } else { self.finish(number) }
             }
         }
     }
 
-    /// Whether the process that submits all of a job's I/Os waits for a tag.
+    /// Whether the process that submits all of a job's I/Os waits, for a tag or in the driver.
     pub(super) fn is_blocked(&self, job: usize) -> bool {
         let of = &self.scenario.jobs[job];
-        of.is_async && matches!(of.releases, JobReleases::Closed { .. }) && self.tags.is_waiting(job)
+        let waits = || self.tags.is_waiting(job) || self.is_in_driver(Submitter::Job(job));
+        of.is_async && matches!(of.releases, JobReleases::Closed { .. }) && waits()
+    }
+
+    fn is_in_driver(&self, submitter: Submitter) -> bool {
+        self.card.as_ref().is_some_and(|card| card.holds(submitter))
+    }
+
+    /// A process that has waited in the driver sees the end of its I/O, if that has come.
+    pub(super) fn see_end(&mut self, number: u64) {
+        let job = self.ios.get(&number).map(|io| io.job);
+        if let Some(unseen) = job.map(|job| &mut self.unseen[job])
+            && let Some(at) = unseen.iter().position(|&of| of == number)
+        {
+            unseen.remove(at);
+            self.finish(number);
+        }
     }
 
     /// A process that has waited sees what has ended, and releases what is due.

@@ -1,6 +1,7 @@
 //! The run itself.
 
 mod bitmap;
+mod card;
 mod ending;
 mod error;
 mod lives;
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
-use super::device::{Handed, Target};
+use super::device::{Attach, Handed, Target};
 use super::foresight::Foresight;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies};
@@ -22,6 +23,7 @@ use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
+use card::Card;
 pub use error::HostRunError;
 use lives::JobLife;
 pub use lives::until_over;
@@ -86,6 +88,8 @@ struct HostEngine<'a, W> {
     asks_at_ends: bool,
     restarts: bool,
     retry: Option<Instant>,
+    /// The driver, if it issues commands from lists.
+    card: Option<Card>,
     /// Requests and pieces at the scheduler.
     queued: usize,
     // Kept for their memory.
@@ -146,9 +150,10 @@ pub fn run_by(
         tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
         unseen: vec![Vec::new(); scenario.jobs.len()],
         device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
-        asks_at_ends: scenario.device.asks_at_ends() || scheduler.kicks_queue(),
+        asks_at_ends: scenario.device.attach().asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
         retry: None,
+        card: (scenario.device.attach() == Attach::Mmc).then(Card::default),
         queued: 0,
         ended: Vec::new(),
         caused: VecDeque::new(),
@@ -197,9 +202,11 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// All that happens now.
     fn instant(&mut self) {
-        let turnaround = self.scenario.host.turnaround;
         let retries = self.retry.take_if(|at| *at == self.now).is_some();
         let mut asks = retries || self.scheduler.next() == Some(self.now);
+        if asks {
+            self.run_by_worker();
+        }
         // A command that was out of the scheduler waited for a tag.
         let waited = !self.device.has_room();
         let mut ended = std::mem::take(&mut self.ended);
@@ -209,13 +216,7 @@ impl<W: Watch> HostEngine<'_, W> {
         }
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
-            let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends;
-            if turnaround == Span::ZERO {
-                asks |= runs;
-                self.retry.take_if(|_| runs);
-            } else if runs {
-                self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
-            }
+            asks |= self.runs_at_end(waited);
         }
         self.ended = ended;
         while let Some(&Reverse((at, event))) = self.events.peek()
@@ -225,7 +226,8 @@ impl<W: Watch> HostEngine<'_, W> {
             asks |= match event {
                 EngineEvent::Release(job) => self.timed(job),
                 EngineEvent::Ask => {
-                    self.retry = None;
+                    self.retry.take_if(|_| self.card.is_none());
+                    self.card_ended();
                     true
                 }
                 EngineEvent::Over(job) => {
@@ -254,6 +256,23 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
+    /// A command has ended, and `waited`: the device had no room before. Says whether that asks at
+    /// once.
+    fn runs_at_end(&mut self, waited: bool) -> bool {
+        let turnaround = self.scenario.host.turnaround;
+        let is_card = self.card.is_some();
+        let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends || is_card;
+        let at_once = runs && turnaround == Span::ZERO;
+        self.retry.take_if(|_| at_once && !is_card);
+        if at_once {
+            self.card_ended();
+        }
+        if runs && !at_once {
+            self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
+        }
+        at_once
+    }
+
     /// Tells what the flash has done; all of it when the run is over.
     fn look_inside(&mut self, over: bool) {
         let records = self.device.records(self.now, over);
@@ -278,11 +297,11 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Asks until nothing comes, or there is no room.
     fn ask(&mut self) {
+        if self.run_card(None) {
+            return;
+        }
         while self.device.has_room() {
-            if let Some(foresight) = &self.foresight {
-                self.scheduler.foresee(foresight.earliest(self.now));
-            }
-            let Some(command) = self.scheduler.ask(self.now) else {
+            let Some(handed) = self.hand_over() else {
                 if !self.asks_at_ends && self.queued > 0 {
                     // A delay that runs is kept (`blk_mq_delay_run_hw_queues`). The run at a
                     // completion has ended it (`blk_mq_sched_restart`), that at an arrival has not.
@@ -290,25 +309,33 @@ impl<W: Watch> HostEngine<'_, W> {
                 }
                 break;
             };
-            let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
-            let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
-                *unhanded = unhanded.saturating_sub(command.size);
-                *unhanded > 0
-            });
-            self.queued -= usize::from(!is_part);
-            let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
-            self.watch.see(self.now, &seen);
-            let mut is_first = false;
-            for number in
-                self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
-            {
-                let io = self.ios.get_mut(number);
-                is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
-            }
-            let queue = self.scheduler.queue(&command, self.device.unfetched());
-            self.device.take(Handed { command, is_first, queue }, self.now);
+            self.device.take(handed, self.now);
         }
         self.restarts |= !self.device.has_room();
+    }
+
+    /// Asks once.
+    fn hand_over(&mut self) -> Option<Handed> {
+        if let Some(foresight) = &self.foresight {
+            self.scheduler.foresee(foresight.earliest(self.now));
+        }
+        let command = self.scheduler.ask(self.now)?;
+        let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
+        let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
+            *unhanded = unhanded.saturating_sub(command.size);
+            *unhanded > 0
+        });
+        self.queued -= usize::from(!is_part);
+        let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
+        self.watch.see(self.now, &seen);
+        let mut is_first = false;
+        for number in self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
+        {
+            let io = self.ios.get_mut(number);
+            is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
+        }
+        let queue = self.scheduler.queue(&command, self.device.unfetched());
+        Some(Handed { command, is_first, queue })
     }
 
     fn report(self) -> Vec<JobReport> {

@@ -55,22 +55,33 @@ impl<W: Watch> HostEngine<'_, W> {
     /// Processes that run submit until they wait or have no more, and with `woken` those that were
     /// woken. Says whether something has come to the scheduler.
     pub(super) fn admit(&mut self, woken: bool) -> bool {
-        let mut any = false;
+        let (mut any, mut is_open) = (false, false);
         loop {
             let mut tags = std::mem::take(&mut self.tags);
             let step = tags.next(|request| self.merge(request));
             self.tags = tags;
             match step {
                 Some(Step::Admitted(request, taken)) => {
-                    any = true;
+                    (any, is_open) = (true, true);
                     for (command, tag) in self.insert(&request).into_iter().zip(taken) {
                         self.tags.hold(command.id, tag);
                     }
                 }
-                Some(Step::Done(Submitter::Job(job))) => self.reap(job),
-                Some(Step::Done(Submitter::Io(_))) => {}
+                Some(Step::Done(submitter)) => {
+                    is_open = false;
+                    self.run_card(Some(submitter));
+                    if let Submitter::Job(job) = submitter {
+                        self.reap(job);
+                    }
+                }
                 None if woken && self.tags.run_woken() => {}
-                None => return any,
+                None => {
+                    // A process that waits for a tag leaves it to the worker to run the queue.
+                    if is_open {
+                        self.run_by_worker();
+                    }
+                    return any;
+                }
             }
         }
     }

@@ -39,7 +39,7 @@ impl Plain<'_> {
         self.chips.iter().enumerate().filter(move |(j, _)| *j != i).map(|(_, tasks)| *tasks)
     }
 
-    /// φ and σ, (38).
+    /// φ and σ, (39).
     fn phi_sigma(&self) -> (i128, i128) {
         let UnitTimes { t_r, t_d, .. } = self.times;
         let phi = t_r.min(t_d);
@@ -68,7 +68,7 @@ impl Plain<'_> {
         }
     }
 
-    /// W1, (45), with N_j of (33).
+    /// W1, (46), with N_j of (34).
     fn W1(&self, i: usize, L: i128, n_i: i128) -> i128 {
         let N =
             |j: &[ChannelTask]| j.iter().map(|task| (ceil_div(L, task.T) + 1) * (pages(task).0 + pages(task).1)).sum();
@@ -76,7 +76,7 @@ impl Plain<'_> {
         self.times.t_d * waits
     }
 
-    /// The lesser of W2, (46), and W3, (47).
+    /// The lesser of W2, (47), and W3, (48).
     fn in_queue(&self, i: usize, L: i128, (n_r, n_w): (i128, i128)) -> i128 {
         let (o, t_d, (phi, sigma)) = (self.o(), self.times.t_d, self.phi_sigma());
         let kept = |term: &str, count: i128| if self.leaves_out(term) { 0 } else { count };
@@ -109,7 +109,7 @@ impl Plain<'_> {
         W2.min(W3)
     }
 
-    /// dbf''(L) of chip i, (48).
+    /// dbf''(L) of chip i, (49).
     pub fn dbf(&self, i: usize, L: i128) -> i128 {
         let (mut base, mut n_r, mut n_w) = (0, 0, 0);
         for task in self.chips[i] {
@@ -129,7 +129,7 @@ impl Plain<'_> {
         later.map(|task| self.q(task)).max().unwrap_or(0)
     }
 
-    /// A length beyond which chip i passes, as in (37). `None` if its load is too much.
+    /// A length beyond which chip i passes, as in (38). `None` if its load is too much.
     ///
     /// U L + K is a line above dbf'' with W1, and others are above dbf'' with W2 and W3. The one
     /// with the smallest rate counts. U here is the rate times H, a multiple of all periods.

@@ -6,8 +6,7 @@ use crate::generate::{
     Accesses, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, PeriodRange, Refusal, SetOptions,
     SetSpec, Utilization, Writes,
 };
-use crate::{Access, Device, Span, TaskSet};
-use crate::{Request, Task};
+use crate::{Access, Device, Request, Span, Task, TaskSet};
 
 pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     let device = Device::profile("dgist-2021").unwrap();

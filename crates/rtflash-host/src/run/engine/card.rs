@@ -1,0 +1,182 @@
+//! The driver of an MMC card without command queueing, as Linux 6.12.117 has it.
+//!
+//! A run of the queue (`blk_mq_sched_dispatch_requests` of block/blk-mq-sched.c) takes commands
+//! from the scheduler into a list and issues them one by one. It waits in the driver until the
+//! command before has ended (`mmc_blk_rw_wait` of drivers/mmc/core/block.c). A run that comes
+//! meanwhile finds the driver busy (`mmc_mq_queue_rq` of drivers/mmc/core/queue.c) and puts its
+//! list aside. A process runs the queue itself once it has submitted (`__submit_bio` of
+//! block/blk-core.c ends its plug), and goes on when its run is over. A worker has all other runs.
+
+use std::collections::VecDeque;
+
+use super::HostEngine;
+use super::tags::Submitter;
+use crate::run::device::{Attach, Handed};
+use crate::run::watch::Watch;
+use crate::scheduler::SchedulerSettings;
+
+/// The state that all runs of the queue share.
+#[derive(Debug, Default)]
+pub(super) struct Card {
+    /// Commands that were put aside (`hctx->dispatch`).
+    aside: VecDeque<Handed>,
+    /// The run that waits in the driver (`busy` of `struct mmc_queue`).
+    waiting: Option<QueueRun>,
+    /// Whether the card has a command.
+    is_running: bool,
+    /// Whether the next end runs the queue for commands that were put aside
+    /// (`BLK_MQ_S_SCHED_RESTART`), or as the scheduler runs it itself.
+    restarts: bool,
+    is_kicked: bool,
+    /// Whether the worker is to run, at once or when its present run is over.
+    worker: bool,
+    /// An average of how often lists were put aside (`blk_mq_update_dispatch_busy` of
+    /// block/blk-mq.c): above zero, a list has one command.
+    busy: u32,
+}
+
+/// A run of the queue.
+#[derive(Debug, Default)]
+struct QueueRun {
+    list: VecDeque<Handed>,
+    /// The process that runs it; `None` for the worker.
+    by: Option<Submitter>,
+    /// Whether it has turned once more to what was put aside.
+    is_second: bool,
+}
+
+impl Card {
+    /// Whether a process waits in the driver.
+    pub(super) fn holds(&self, submitter: Submitter) -> bool {
+        self.waiting.as_ref().is_some_and(|run| run.by == Some(submitter))
+    }
+
+    /// Commands that were put aside become the list of a run. The next end then runs the queue.
+    fn put_back(&mut self) -> VecDeque<Handed> {
+        self.restarts |= !self.aside.is_empty();
+        std::mem::take(&mut self.aside)
+    }
+
+    /// Commands that a list can have: one more than there are tags is out of the scheduler at most.
+    fn most(&self) -> usize {
+        let out = self.aside.len() + usize::from(self.is_running);
+        let room = (Attach::MMC_TAGS as usize + 1).saturating_sub(out);
+        if self.busy > 0 { room.min(1) } else { room }
+    }
+}
+
+impl<W: Watch> HostEngine<'_, W> {
+    /// The worker is to run, behind whatever runs.
+    pub(super) fn run_by_worker(&mut self) {
+        if let Some(card) = self.card.as_mut().filter(|card| self.queued > 0 || !card.aside.is_empty()) {
+            card.worker = true;
+            self.retry = None;
+        }
+    }
+
+    /// The card's command has ended.
+    pub(super) fn card_ended(&mut self) {
+        if let Some(card) = &mut self.card {
+            card.is_running = false;
+            if std::mem::take(&mut card.restarts) | std::mem::take(&mut card.is_kicked) {
+                self.run_by_worker();
+            }
+        }
+    }
+
+    /// All runs of the queue that are due go on, until they are over or wait in the driver: that of
+    /// a process that has submitted, too. Says whether there is a card.
+    pub(super) fn run_card(&mut self, submitted: Option<Submitter>) -> bool {
+        let Some(mut card) = self.card.take() else { return false };
+        if let Some(run) = card.waiting.take_if(|_| !card.is_running) {
+            self.go_on(&mut card, run);
+        }
+        if submitted.is_some() {
+            let mut run = QueueRun { by: submitted, ..QueueRun::default() };
+            if self.has_scheduler() {
+                run.list = card.put_back();
+            } else {
+                run.list.extend(std::iter::from_fn(|| self.hand_over()));
+            }
+            self.go_on(&mut card, run);
+        }
+        while card.waiting.as_ref().is_none_or(|run| run.by.is_some()) && std::mem::take(&mut card.worker) {
+            let run = QueueRun { list: card.put_back(), ..QueueRun::default() };
+            self.go_on(&mut card, run);
+        }
+        self.card = Some(card);
+        true
+    }
+
+    /// Without a scheduler, a process issues what it has submitted itself
+    /// (`blk_mq_plug_issue_direct` of block/blk-mq.c).
+    fn has_scheduler(&self) -> bool {
+        !matches!(self.scenario.scheduler, SchedulerSettings::None)
+    }
+
+    /// A run goes on until it is over or waits in the driver.
+    fn go_on(&mut self, card: &mut Card, mut run: QueueRun) {
+        loop {
+            if run.list.is_empty() && (self.has_scheduler() || run.by.is_none()) {
+                self.fill(card, &mut run);
+            }
+            if run.list.is_empty() {
+                break;
+            }
+            if card.waiting.is_some() {
+                // A process that issues by itself runs the queue behind that, in vain.
+                card.restarts |= !self.has_scheduler();
+                self.put_aside(card, run.list);
+                break;
+            }
+            if card.is_running {
+                card.waiting = Some(run);
+                return;
+            }
+            let handed = run.list.pop_front().expect("the list has a command");
+            self.device.take(handed, self.now);
+            card.is_running = true;
+            if run.list.is_empty() {
+                card.busy = card.busy * 7 / 8;
+            }
+        }
+        match run.by {
+            Some(Submitter::Job(job)) => self.reap(job),
+            Some(Submitter::Io(io)) => self.see_end(io),
+            None => {}
+        }
+    }
+
+    /// The next list of a run: commands that were put aside, else those that the scheduler gives
+    /// (`__blk_mq_do_dispatch_sched` of block/blk-mq-sched.c).
+    fn fill(&mut self, card: &mut Card, run: &mut QueueRun) {
+        if !card.aside.is_empty() && (self.queued > 0 || !self.has_scheduler()) {
+            if std::mem::replace(&mut run.is_second, true) {
+                (card.worker, self.retry) = (true, None);
+            } else {
+                run.list = card.put_back();
+            }
+            return;
+        }
+        let most = card.most();
+        while self.queued > 0 && run.list.len() < most {
+            let Some(handed) = self.hand_over() else {
+                card.is_kicked |= self.scheduler.kicks_queue();
+                if run.list.is_empty() && !card.worker {
+                    self.retry.get_or_insert(self.scenario.host.retry(self.now));
+                }
+                return;
+            };
+            run.list.push_back(handed);
+        }
+    }
+
+    /// The driver is busy (`blk_mq_dispatch_rq_list` of block/blk-mq.c). The worker runs at once,
+    /// or, if the next end runs the queue anyway, 3 ms later at the latest.
+    fn put_aside(&mut self, card: &mut Card, list: VecDeque<Handed>) {
+        card.aside.extend(list);
+        card.busy = (card.busy * 7 + 16) / 8;
+        card.worker = !card.restarts;
+        self.retry = card.restarts.then(|| self.scenario.host.retry(self.now));
+    }
+}
