@@ -309,7 +309,9 @@ fn one_of(
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
-            ahead.batch = (measured.together > 1).then(|| measured.behind(max.all));
+            let longest = loops.iter().map(Loops::longest).max().unwrap_or(0);
+            let behind = || measured.behind(max.all, scenario.host.max_sectors, longest);
+            ahead.batch = (measured.together > 1).then(behind);
             added_up(scenario, max, loops, &ahead, work)
         }
         HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),
