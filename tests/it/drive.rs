@@ -107,6 +107,9 @@ fn an_attachment_makes_a_bound() {
     assert!(notes.contains("at most 1 commands out (`max_inflight`)") && status == 3, "{notes}");
     let (notes, status) = bound("drive-attached", &["--attach", "tags"]);
     assert!(!notes.contains("max_inflight") && status == 0, "{notes}");
+    // A card's driver states its depth: 32 commands, or a list of 64, which K2 bounds one by one.
+    assert_eq!(bound("drive-queueing-card", &["--attach", "mmc-cqe"]).1, 0);
+    assert_eq!(bound("drive-card", &["--attach", "mmc"]).1, 3);
 }
 
 /// The host of a device's file counts for the fields that the scenario's own host leaves out.

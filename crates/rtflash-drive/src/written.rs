@@ -18,7 +18,13 @@ pub fn written(fit: &Fit, fitted: &Fitted) -> String {
         HostDevice::Nvme(nvme) => of_nvme(nvme),
         HostDevice::Clusters(_) => Map::new(),
     };
-    device.extend(fit.attach.as_ref().map(|attach| ("attach".to_owned(), attach.as_str().into())));
+    if let Some(attach) = &fit.attach {
+        device.insert("attach".into(), attach.as_str().into());
+        // A card has the depth of its driver, which the reader knows.
+        if attach.starts_with("mmc") {
+            device.remove("depth");
+        }
+    }
     device.insert("fitted".into(), serde_json::to_value(fitted).expect("numbers and names: invariant of `Fitted`"));
     let mut file = Map::new();
     file.insert("device".into(), Value::Object(device));

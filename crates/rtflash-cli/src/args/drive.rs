@@ -22,7 +22,7 @@ pub struct HostFitArgs {
     pub report: Option<PathBuf>,
     /// How Linux reaches the drive, as `host protocol` names it: a bound counts the commands that
     /// are out of the scheduler
-    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["usb", "scsi", "ufs", "tags"]))]
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["usb", "scsi", "ufs", "tags", "mmc", "mmc-cqe"]))]
     pub attach: Option<String>,
     #[command(flatten)]
     pub format: FormatArg,

@@ -62,9 +62,10 @@ fn attachment(block: &Path, drive: &Path) -> Option<&'static str> {
         // USB storage, SATA and UFS are SCSI to Linux.
         Some("scsi") => Some("scsi"),
         Some("nvme" | "virtio") => Some("tags"),
-        // An eMMC with command queueing; without, its driver issues from a list.
+        // An SD card has no `cmdq_en`.
         Some("mmc") => {
-            fs::read_to_string(entry.join("device/cmdq_en")).ok().filter(|on| on.trim() == "1").map(|_| "tags")
+            let is_queueing = fs::read_to_string(entry.join("device/cmdq_en")).is_ok_and(|on| on.trim() == "1");
+            Some(if is_queueing { "mmc-cqe" } else { "mmc" })
         }
         None if entry.join("loop").exists() => Some("tags"),
         _ => None,
@@ -209,11 +210,13 @@ mod tests {
         drive("sda", "scsi");
         drive("nvme0n1", "nvme");
         let queues = [("mmcblk0", "1\n"), ("mmcblk1", "0\n")];
-        queues.map(|(name, on)| fs::write(drive(name, "mmc").join("cmdq_en"), on).expect("a file"));
+        for (name, on) in queues {
+            fs::write(drive(name, "mmc").join("cmdq_en"), on).expect("a file");
+        }
         fs::create_dir_all(sys.join("block/loop0/loop")).expect("a folder");
         let found = ["sda", "nvme0n1", "mmcblk0", "mmcblk1", "loop0", "none"]
             .map(|name| attachment(&sys.join("block"), &Path::new("/dev").join(name)));
         fs::remove_dir_all(&sys).expect("its folders");
-        assert_eq!(found, [Some("scsi"), Some("tags"), Some("tags"), None, Some("tags"), None]);
+        assert_eq!(found, [Some("scsi"), Some("tags"), Some("mmc-cqe"), Some("mmc"), Some("tags"), None]);
     }
 }

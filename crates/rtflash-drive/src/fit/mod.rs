@@ -61,7 +61,8 @@ impl Fit {
             // A bound of these does not depend on it.
             HostDevice::Nvme(_) | HostDevice::Clusters(_) => return self,
         };
-        self.attach = attach.filter(|_| of.states_depth).map(str::to_owned);
+        // The standard states the tags of a card, whatever was measured.
+        self.attach = attach.filter(|how| of.states_depth || how.starts_with("mmc")).map(str::to_owned);
         if self.attach.is_none() {
             self.notes.push(format!(
                 "without a trace and --attach, `host bound` needs a scheduler that lets at most {depth} commands out \
