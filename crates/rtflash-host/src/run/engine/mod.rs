@@ -1,5 +1,6 @@
 //! The run itself.
 
+mod ask;
 mod bitmap;
 mod card;
 mod chains;
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
-use super::device::{Attach, Handed, Target};
+use super::device::{Attach, Target};
 use super::foresight::Foresight;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies, StepReport};
@@ -161,7 +162,7 @@ pub fn run_by(
         chains: BTreeMap::new(),
         io_of: HashMap::new(),
         next_command: 0,
-        // What is cut as it goes out is no longer what was merged.
+        // A command that is cut as it goes out is not the one that was merged.
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
@@ -191,16 +192,21 @@ pub fn run_by(
             return Err(HostRunError::TooManyPending { at: now });
         }
     }
-    for (command, took) in engine.device.overdue(scenario.duration) {
-        engine.watch.see(scenario.duration, &RunEvent::Late { command: &command, took });
-    }
-    if looks_inside {
-        engine.look_inside(true);
-    }
+    engine.end(looks_inside);
     Ok(engine.report())
 }
 
 impl<W: Watch> HostEngine<'_, W> {
+    fn end(&mut self, looks_inside: bool) {
+        let duration = self.scenario.duration;
+        for (command, took) in self.device.overdue(duration) {
+            self.watch.see(duration, &RunEvent::Late { command: &command, took });
+        }
+        if looks_inside {
+            self.look_inside(true);
+        }
+    }
+
     /// Whether a run without a duration is over.
     fn has_ended(&self) -> bool {
         self.scenario.duration == Instant::END && self.lives.iter().all(JobLife::is_over)
@@ -335,49 +341,6 @@ impl<W: Watch> HostEngine<'_, W> {
         if let Some(io) = self.ios.get_mut(&io) {
             io.left = requests;
         }
-    }
-
-    /// Asks until nothing comes, or there is no room.
-    fn ask(&mut self) {
-        if self.run_card(None) {
-            return;
-        }
-        while self.device.has_room() {
-            let Some(handed) = self.hand_over() else {
-                if !self.asks_at_ends && self.queued > 0 {
-                    // A delay that runs is kept (`blk_mq_delay_run_hw_queues`). The run at a
-                    // completion has ended it (`blk_mq_sched_restart`), that at an arrival has not.
-                    self.retry.get_or_insert(self.scenario.host.retry(self.now));
-                }
-                break;
-            };
-            self.device.take(handed, self.now);
-        }
-        self.restarts |= !self.device.has_room();
-    }
-
-    /// Asks once.
-    fn hand_over(&mut self) -> Option<Handed> {
-        if let Some(foresight) = &self.foresight {
-            self.scheduler.foresee(foresight.earliest(self.now));
-        }
-        let command = self.scheduler.ask(self.now)?;
-        let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
-        let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
-            *unhanded = unhanded.saturating_sub(command.size);
-            *unhanded > 0
-        });
-        self.queued -= usize::from(!is_part);
-        let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
-        self.watch.see(self.now, &seen);
-        let mut is_first = false;
-        for number in self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
-        {
-            let io = self.ios.get_mut(number);
-            is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
-        }
-        let queue = self.scheduler.queue(&command, self.device.unfetched());
-        Some(Handed { command, is_first, queue })
     }
 
     fn report(self) -> Vec<JobReport> {
