@@ -1,77 +1,44 @@
-//! Claims of Koshiba et al. on a database's queries: reads of pages beside two copies of large
-//! blocks.
+//! Claims of Koshiba et al. on a database's transactions beside two copies of large blocks.
 
-use rtflash::host::run::{HostSetup, Job, JobPattern, JobReleases, Scenario};
+use rtflash::host::run::Scenario;
 use rtflash::host::scheduler::{Cut, K2Settings, Split};
-use rtflash::host::{Class, Op, SchedulerSettings};
-use rtflash::model::{Instant, Span};
+use rtflash::host::{Op, SchedulerSettings};
 
-use super::orders::{Of, Orders, Rule, Value};
-use super::profile;
-
-const GIB: u64 = 1 << 30;
+use super::orders::{Of, Orders, Rule, Value, scenario as shipped};
 
 /// All of them.
 pub fn orders() -> Result<Vec<Orders>, String> {
-    let setup = profile()?;
-    Ok([("Fig. 8", Op::Read), ("Fig. 9", Op::Write)].map(|(figure, op)| beside(figure, op, &setup)).to_vec())
+    let base = shipped("transactions")?;
+    Ok([("Fig. 8", Op::Read), ("Fig. 9", Op::Write)].map(|(figure, op)| beside(figure, op, &base)).to_vec())
 }
 
-/// Queries beside copies that do this.
-fn beside(figure: &str, op: Op, setup: &HostSetup) -> Orders {
+/// Transactions beside copies that do this.
+fn beside(figure: &str, op: Op, base: &Scenario) -> Orders {
     let mut orders = Orders::at(format!("Koshiba, {figure}"));
     let k2 = SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() });
     let split = Split { cut: Cut::Rest, max_sectors: 4 << 10, multiples: false };
     let split = SchedulerSettings::K2(K2Settings { split: Some(split), ..K2Settings::split(Cut::Rest) });
-    let mut by = |scheduler, max_sectors| orders.run(scenario(setup, op, scheduler, max_sectors));
-    let whole = setup.host.max_sectors;
-    let uncut = [by(SchedulerSettings::None, whole), by(k2, whole)];
+    let mut by = |scheduler, max_sectors| orders.run(scenario(base, op, scheduler, max_sectors));
+    let whole = base.host.max_sectors;
+    let (none, uncut) = (by(SchedulerSettings::None, whole), by(k2, whole));
     let [cut, split] = [by(k2, 4 << 10), by(split, whole)];
-    for (words, of) in [("mean", Of::Mean), ("99 %", Of::P99), ("99.99 %", Of::P9999)] {
+    for (words, of) in [("least", Of::Least), ("median", Of::P50), ("95 %", Of::P95), ("longest", Of::Longest)] {
         let mut less = |text: &str, at, others: &[usize]| {
             orders.claim(format!("{text}, {words}"), None, Rule::Less, Value::Ratio(of, at, others.to_vec()));
         };
-        less("max_sectors 4 over the lower of none and K2", cut, &uncut);
+        less("max_sectors 4 over the lower of none and K2", cut, &[none, uncut]);
         less("K2-split 4 over max_sectors 4", split, &[cut]);
+    }
+    for (words, at) in [("none", none), ("K2", uncut), ("max_sectors 4", cut), ("K2-split 4", split)] {
+        orders.claim(format!("{words}, median of transactions"), None, Rule::Shown, Value::Median(at));
     }
     orders
 }
 
-/// A reader of pages of InnoDB, one at a time, and two copies of 512 KiB.
-fn scenario(setup: &HostSetup, op: Op, scheduler: SchedulerSettings, max_sectors: u64) -> Scenario {
-    let job = |name: &str, op, pattern, from, size, class| Job {
-        name: name.into(),
-        op,
-        pattern,
-        from,
-        span: Some(2 * GIB),
-        size,
-        class,
-        level: 4,
-        cpu: 0,
-        user_centric: false,
-        is_async: false,
-        releases: JobReleases::Closed { depth: 1, think: Span::ZERO },
-        phase: Instant::START,
-        count: None,
-        until: None,
-        pace: None,
-        ..Job::default()
-    };
-    let copy = |name, from| job(name, op, JobPattern::Sequential, from, 512 << 10, Class::Idle);
-    let warmup = Instant::START.saturating_add(Span::from_us(1_000_000));
-    let mut host = setup.host;
-    host.max_sectors = max_sectors;
-    Scenario {
-        device: setup.device.clone(),
-        host,
-        scheduler,
-        jobs: vec![
-            job("queries", Op::Read, JobPattern::Random, 0, 16 << 10, Class::RealTime),
-            copy("copy-1", 2 * GIB),
-            copy("copy-2", 4 * GIB),
-        ],
-        duration: (0..20).fold(warmup, |end, _| end.saturating_add(Span::from_us(1_000_000))),
-        warmup,
-    }
+/// The scenario with copies that do this.
+fn scenario(base: &Scenario, op: Op, scheduler: SchedulerSettings, max_sectors: u64) -> Scenario {
+    let mut scenario = Scenario { scheduler, ..base.clone() };
+    scenario.host.max_sectors = max_sectors;
+    scenario.jobs.iter_mut().filter(|job| !job.is_real_time()).for_each(|job| job.op = op);
+    scenario
 }

@@ -12,8 +12,9 @@ use super::{kim, koshiba, park, quoted};
 #[derive(Debug, Clone, Copy)]
 pub struct Said {
     /// In microseconds, of the first job's latencies the mean, the 99th and the 99.99th percentile,
-    /// and of the second one's the mean.
-    latencies: [f64; 4],
+    /// of the second one's the mean, and of the first one's the least, the 50th and the 95th
+    /// percentile and the longest.
+    latencies: [f64; 8],
     /// Bytes of the second job, in MB/s.
     rate: f64,
 }
@@ -29,6 +30,14 @@ pub enum Of {
     P9999,
     /// The mean of the second job.
     SecondMean,
+    /// The least.
+    Least,
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// The longest.
+    Longest,
 }
 
 /// What is compared, by scenarios' positions.
@@ -38,6 +47,8 @@ pub enum Value {
     Ratio(Of, usize, Vec<usize>),
     /// Microseconds.
     Mean(usize),
+    /// Microseconds.
+    Median(usize),
     /// MB/s of the second job.
     Rate(usize),
 }
@@ -79,6 +90,7 @@ impl Order {
                 latency(*at) / others.iter().map(|&at| latency(at)).fold(f64::MAX, f64::min)
             }
             Value::Mean(at) => said[*at].latencies[0],
+            Value::Median(at) => said[*at].latencies[Of::P50 as usize],
             Value::Rate(at) => said[*at].rate,
         }
     }
@@ -96,7 +108,7 @@ impl Order {
     fn unit(&self) -> &'static str {
         match self.value {
             Value::Ratio(..) => "fold",
-            Value::Mean(_) => "µs",
+            Value::Mean(_) | Value::Median(_) => "µs",
             Value::Rate(_) => "MB/s",
         }
     }
@@ -180,7 +192,9 @@ fn said(scenario: &Scenario, seed: u64) -> Result<Said, HostRunError> {
     let mean = us(latencies.and_then(|latencies| latencies.mean()));
     let second_mean = us(reports.get(1).and_then(|job| job.latencies.mean()));
     let rate = reports.get(1).map_or(f64::NAN, |job| job.bytes_per_s as f64 / 1e6);
-    Ok(Said { latencies: [mean, percentile(9_900), percentile(9_999), second_mean], rate })
+    let longest = us(latencies.and_then(|latencies| latencies.max()));
+    let [least, p50, p95] = [0, 5_000, 9_500].map(percentile);
+    Ok(Said { latencies: [mean, percentile(9_900), percentile(9_999), second_mean, least, p50, p95, longest], rate })
 }
 
 /// A scenario of `scenarios/`.

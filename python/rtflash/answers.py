@@ -47,6 +47,7 @@ __all__ = [
     "HostJob",
     "HostQueue",
     "HostQueues",
+    "HostStep",
     "ImpossibleAnswer",
     "Interval",
     "JobBound",
@@ -65,6 +66,7 @@ __all__ = [
     "ServedByAnswer",
     "SizeAnswer",
     "SoakAnswer",
+    "StepLatency",
     "StreamTerms",
     "SupposedAnswer",
     "TaskAnswer",
@@ -1805,6 +1807,7 @@ class HostJob(Record):
         "p9999_ns",
         "p999_ns",
         "p99_ns",
+        "steps",
         "sum_ns",
     })
     _kinds: ClassVar[dict[str, str]] = {
@@ -1824,7 +1827,9 @@ class HostJob(Record):
         "p99_ns": "int",
         "sum_ns": "int",
     }
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "steps": "HostStep",
+    }
 
     bytes_per_s: int
     """Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded
@@ -1860,6 +1865,10 @@ class HostJob(Record):
     """The least latency that 99.9 % of them do not exceed."""
     p99_ns: int | None
     """The least latency that 99 % of them do not exceed."""
+    steps: list[HostStep] | None
+    """The steps of a chain, in order; null for a job without `steps`. The I/Os above are its
+    chains, from their begin to the end of their last step.
+    """
     sum_ns: int
     """All together."""
 
@@ -1900,6 +1909,51 @@ class HostQueues(Record):
     """Requests and pieces that the device has."""
     waiting: HostQueue
     """Requests and pieces that wait at the scheduler."""
+
+
+class HostStep(Record):
+    """A step of a `HostJob`: each of its I/Os from its own release on. Latencies are in
+    nanoseconds; null where no I/O counts.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "completed",
+        "max_ns",
+        "mean_ns",
+        "op",
+        "p50_ns",
+        "p9999_ns",
+        "p999_ns",
+        "p99_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "completed": "int",
+        "max_ns": "int",
+        "mean_ns": "int",
+        "op": "str",
+        "p50_ns": "int",
+        "p9999_ns": "int",
+        "p999_ns": "int",
+        "p99_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    completed: int
+    """I/Os that count."""
+    max_ns: int | None
+    """The longest."""
+    mean_ns: int | None
+    """Their mean latency, rounded down."""
+    op: str
+    """Its operation."""
+    p50_ns: int | None
+    """The least latency that half of them do not exceed."""
+    p9999_ns: int | None
+    """The least latency that 99.99 % of them do not exceed."""
+    p999_ns: int | None
+    """The least latency that 99.9 % of them do not exceed."""
+    p99_ns: int | None
+    """The least latency that 99 % of them do not exceed."""
 
 
 class ImpossibleAnswer(Record):
@@ -2018,6 +2072,7 @@ class JobBound(Record):
         "in_time",
         "name",
         "rule",
+        "steps",
         "terms",
         "why",
     })
@@ -2030,6 +2085,7 @@ class JobBound(Record):
         "why": "str",
     }
     _records: ClassVar[dict[str, str]] = {
+        "steps": "StepLatency",
         "terms": "BoundTerms",
     }
 
@@ -2045,6 +2101,10 @@ class JobBound(Record):
     """Its name."""
     rule: str
     """The rule of docs/host.md by which a bound was looked for."""
+    steps: list[StepLatency] | None
+    """Bounds of the steps of a chain with I/Os; null for a job without `steps`, or without a
+    bound. The bound above is one of the whole chain, and can be less than their sum.
+    """
     terms: BoundTerms | None
     """What the bound is the sum of; null where there is none."""
     why: str | None
@@ -2574,6 +2634,34 @@ class SoakAnswer(Answer):
     """The seed that repeats the search."""
     stopped_after: int | None
     """Cases that were over when a signal ended the search; left out where it ended by itself."""
+
+
+class StepLatency(Record):
+    """A step of a `JobBound`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bound_ns",
+        "op",
+        "step",
+        "times",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "bound_ns": "int",
+        "op": "str",
+        "step": "int",
+        "times": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    bound_ns: int
+    """No I/O of it takes longer, from its release to the end of its last request, in nanoseconds.
+    """
+    op: str
+    """Its operation."""
+    step: int
+    """Its number in the chain, from 1."""
+    times: int
+    """Its I/Os in each chain."""
 
 
 class StreamTerms(Record):

@@ -3,8 +3,8 @@
 
 use crate::common::{file, rtflash};
 use rtflash::answers::{
-    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, ExplainAnswer, HostAnswer, ImportAnswer, SizeAnswer, SoakAnswer,
-    Summary, TuneAnswer, read,
+    AllocAnswer, BoundAnswer, CheckAnswer, DatasheetAnswer, DriveProtocolAnswer, ExecAnswer, ExplainAnswer, HostAnswer,
+    ImportAnswer, SizeAnswer, SoakAnswer, Summary, TuneAnswer, read,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -92,6 +92,9 @@ fn answers_of_experiments_and_hosts_are_read_and_written_again() {
     same::<HostAnswer>(&["host", "run", scenario]);
     same::<BoundAnswer>(&["host", "bound", scenario]);
     same::<TuneAnswer>(&["host", "tune", scenario, "--objective", "deadline"]);
+    same::<DriveProtocolAnswer>(&["host", "protocol", "--filename", "/dev/none"]);
+    let sheet = ["host", "datasheet", "--tbw", "150TB", "--per-day", "20GB", "--read", "250MB", "--read-iops", "9000"];
+    assert!(same::<DatasheetAnswer>(&sheet).contains("\"lifetime_days\":7500"));
 }
 
 #[test]

@@ -89,6 +89,29 @@ fn a_trace_becomes_a_device_with_bounds_and_limits() {
     assert!((120_000..=124_100).contains(&bound_ns), "{bound_ns}");
 }
 
+/// `--attach` is in the device's file. Without it, a sentence says what a bound needs.
+#[test]
+fn an_attachment_makes_a_bound() {
+    let scenario = r#"{ "device": "drive.json", "scheduler": { "name": "k2", "max_inflight": 4 }, "duration": "1s",
+        "jobs": [ { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms" } ] }"#;
+    let bound = |name: &str, more: &[&str]| {
+        let (folder, run) = fitted(name, &[more, &["--format", "json"]].concat());
+        let answer = rtflash::answers::read::<rtflash::answers::DriveFitAnswer>(&run.stdout).expect("an answer");
+        assert_eq!((run.status, answer.to_line()), (0, run.stdout));
+        let answer = answer.answer.expect("a fit");
+        std::fs::write(folder.join("scenario.json"), scenario).expect("a scenario");
+        let path = folder.join("scenario.json").display().to_string();
+        (answer.notes.concat(), rtflash(&["host", "bound", &path]).status)
+    };
+    let (notes, status) = bound("drive-unattached", &[]);
+    assert!(notes.contains("at most 1 commands out (`max_inflight`)") && status == 3, "{notes}");
+    let (notes, status) = bound("drive-attached", &["--attach", "tags"]);
+    assert!(!notes.contains("max_inflight") && status == 0, "{notes}");
+    // A card's driver states its depth: 32 commands, or a list of 64, which K2 bounds one by one.
+    assert_eq!(bound("drive-queueing-card", &["--attach", "mmc-cqe"]).1, 0);
+    assert_eq!(bound("drive-card", &["--attach", "mmc"]).1, 3);
+}
+
 /// The host of a device's file counts for the fields that the scenario's own host leaves out.
 #[test]
 fn a_device_brings_its_host() {

@@ -40,7 +40,8 @@ fn all_have_the_devices_that_were_calibrated_and_none_is_left_out() {
         let text = fs::read_to_string(root().join("scenarios").join(name)).expect("a file");
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
     };
-    let scenarios = ["four-writers.json", "large-reads.json", "large-writes.json", "many-reads.json"];
+    let scenarios =
+        ["four-writers.json", "large-reads.json", "large-writes.json", "many-reads.json", "transactions.json"];
     for name in scenarios {
         let scenario = read(name);
         let setup = read(if name == "four-writers.json" { "nvme-2021.json" } else { "emmc-2023.json" });

@@ -43,7 +43,7 @@ macro_rules! answers {
 }
 
 answers! {
-    crate::AdmitAnswer<'_>, crate::MigrateAnswer<'_>, crate::AllocAnswer<'_>, crate::BoundAnswer<'_>, crate::CheckAnswer<'_>, crate::DriveCheckAnswer, crate::ExecAnswer<'_>, crate::ExplainAnswer<'_>,
+    crate::AdmitAnswer<'_>, crate::MigrateAnswer<'_>, crate::AllocAnswer<'_>, crate::BoundAnswer<'_>, crate::CheckAnswer<'_>, crate::DatasheetAnswer, crate::DriveCheckAnswer, crate::DriveFitAnswer, crate::DriveProtocolAnswer, crate::ExecAnswer<'_>, crate::ExplainAnswer<'_>,
     crate::Explanation<'_>, crate::ExportAnswer<'_>, crate::ReplayAnswer<'_>, crate::HostAnswer<'_>, crate::ImportAnswer<'_>, crate::ServeAnswer<'_>, crate::SizeAnswer<'_>, crate::SoakAnswer, crate::Summary, crate::TuneAnswer<'_>, crate::Unexplained<'_>,
     ErrorLine,
 }

@@ -1,7 +1,7 @@
 //! What `rtflash host bound --format json` prints.
 
-use rtflash_host::bound::{Bound, rests_on};
-use rtflash_host::run::Scenario;
+use rtflash_host::bound::{Bound, LatencyTerms, rests_on};
+use rtflash_host::run::{Job, Scenario};
 use rtflash_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,22 @@ pub struct JobBound<'a> {
     pub why: Option<String>,
     /// What the bound is the sum of; null where there is none.
     pub terms: Option<BoundTerms>,
+    /// Bounds of the steps of a chain with I/Os; null for a job without `steps`, or without a
+    /// bound. The bound above is one of the whole chain, and can be less than their sum.
+    pub steps: Option<Vec<StepLatency<'a>>>,
+}
+
+/// A step of a [`JobBound`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct StepLatency<'a> {
+    /// Its number in the chain, from 1.
+    pub step: u32,
+    /// Its operation.
+    pub op: Text<'a>,
+    /// Its I/Os in each chain.
+    pub times: u32,
+    /// No I/O of it takes longer, from its release to the end of its last request, in nanoseconds.
+    pub bound_ns: u64,
 }
 
 /// The terms of a bound, in nanoseconds.
@@ -56,6 +72,11 @@ pub struct BoundTerms {
 impl<'a> BoundAnswer<'a> {
     /// What was found for a scenario.
     pub fn new(scenario: &'a Scenario, bounds: &[Bound]) -> BoundAnswer<'a> {
+        let step = |job: &'a Job, (at, terms): &(usize, LatencyTerms)| {
+            let (of, number) = (&job.steps[*at], u32::try_from(at + 1));
+            let step = number.expect("a chain has at most 16,384 steps (invariant)");
+            StepLatency { step, op: of.name().into(), times: of.times, bound_ns: terms.bound().as_ns() }
+        };
         let job = |bound: &Bound| {
             let (terms, own) = (bound.terms.as_ref().ok(), &scenario.jobs[bound.job]);
             JobBound {
@@ -70,6 +91,7 @@ impl<'a> BoundAnswer<'a> {
                     ahead_ns: terms.ahead.as_ns(),
                     own_ns: terms.own.as_ns(),
                 }),
+                steps: (!bound.steps.is_empty()).then(|| bound.steps.iter().map(|of| step(own, of)).collect()),
             }
         };
         let scheduler = scenario.scheduler.name().into();

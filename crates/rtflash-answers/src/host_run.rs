@@ -2,7 +2,7 @@
 
 use rtflash_host::SchedulerSettings;
 use rtflash_host::bound::BoundAssumption;
-use rtflash_host::run::{JobReport, QueueLength, QueueLengths};
+use rtflash_host::run::{JobReport, QueueLength, QueueLengths, StepReport};
 use rtflash_model::{Instant, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,6 +110,52 @@ pub struct HostJob<'a> {
     /// I/Os that took longer than the deadline, and open ones that are older; null without a
     /// deadline.
     pub late: Option<u64>,
+    /// The steps of a chain, in order; null for a job without `steps`. The I/Os above are its
+    /// chains, from their begin to the end of their last step.
+    pub steps: Option<Vec<HostStep<'a>>>,
+}
+
+/// A step of a [`HostJob`]: each of its I/Os from its own release on. Latencies are in nanoseconds;
+/// null where no I/O counts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostStep<'a> {
+    /// Its operation.
+    pub op: Text<'a>,
+    /// I/Os that count.
+    pub completed: u64,
+    /// Their mean latency, rounded down.
+    pub mean_ns: Option<u64>,
+    /// The least latency that half of them do not exceed.
+    pub p50_ns: Option<u64>,
+    /// The least latency that 99 % of them do not exceed.
+    pub p99_ns: Option<u64>,
+    /// The least latency that 99.9 % of them do not exceed.
+    pub p999_ns: Option<u64>,
+    /// The least latency that 99.99 % of them do not exceed.
+    pub p9999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+}
+
+impl<'a> HostStep<'a> {
+    fn new(step: &'a StepReport) -> HostStep<'a> {
+        let latencies = &step.latencies;
+        HostStep {
+            op: step.op.into(),
+            completed: latencies.count(),
+            mean_ns: latencies.mean(),
+            p50_ns: latencies.percentile(5_000),
+            p99_ns: latencies.percentile(9_900),
+            p999_ns: latencies.percentile(9_990),
+            p9999_ns: latencies.percentile(9_999),
+            max_ns: latencies.max(),
+        }
+    }
+
+    /// The mean latency, its percentiles, and the longest.
+    fn times(&self) -> [Option<u64>; 6] {
+        [self.mean_ns, self.p50_ns, self.p99_ns, self.p999_ns, self.p9999_ns, self.max_ns]
+    }
 }
 
 impl<'a> HostAnswer<'a> {
@@ -144,6 +190,7 @@ impl<'a> HostAnswer<'a> {
                 oldest_open_ns: (job.open > 0).then_some(job.oldest.as_ns()),
                 deadline_ns: job.deadline.map(Span::as_ns),
                 late: job.deadline.map(|_| job.late),
+                steps: (!job.steps.is_empty()).then(|| job.steps.iter().map(HostStep::new).collect()),
             }
         };
         let stands_for = SchedulerSettings::named(scheduler).and_then(|of| of.stands_for()).map(Text::from);
@@ -162,11 +209,19 @@ impl HostAnswer<'_> {
     pub fn table(&self) -> AnswerTable {
         let headings = ["job", ">I/Os", ">mean", ">p50", ">p99", ">p99.9", ">p99.99", ">max", ">MB/s", ">IOPS"];
         let mut table = AnswerTable::new(["+scheduler"].into_iter().chain(headings));
-        table.rows.extend(self.jobs.iter().map(|job| {
+        for job in &self.jobs {
             let head = [Cell::text(&*self.scheduler), Cell::name(&job.name), Cell::separated(job.completed)];
             let tail = [job.bytes_per_s as f64 / 1e6, job.iops].map(|number| Cell::quantity(Some(number)));
-            head.into_iter().chain(job.times().map(Cell::exact)).chain(tail).collect()
-        }));
+            table.rows.push(head.into_iter().chain(job.times().map(Cell::exact)).chain(tail).collect());
+            for (step, number) in job.steps.iter().flatten().zip(1..) {
+                let name = Cell::name(&format!("{} {number} {}", job.name, step.op));
+                let head = [Cell::text(&*self.scheduler), name, Cell::separated(step.completed)];
+                let times = step.times().map(Cell::exact);
+                table
+                    .rows
+                    .push(head.into_iter().chain(times).chain([Cell::quantity(None), Cell::quantity(None)]).collect());
+            }
+        }
         table
     }
 

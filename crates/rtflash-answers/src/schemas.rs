@@ -5,9 +5,9 @@ use schemars::{Schema, schema_for};
 
 use crate::envelope::framed;
 use crate::{
-    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, DriveCheckAnswer, ExecAnswer, Explanation, ExportAnswer,
-    HostAnswer, ImportAnswer, MigrateAnswer, ReplayAnswer, ServeAnswer, SizeAnswer, SoakAnswer, TuneAnswer,
-    Unexplained,
+    AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, DatasheetAnswer, DriveCheckAnswer, DriveFitAnswer,
+    DriveProtocolAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer, ImportAnswer, MigrateAnswer, ReplayAnswer,
+    ServeAnswer, SizeAnswer, SoakAnswer, TuneAnswer, Unexplained,
 };
 
 /// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
@@ -25,6 +25,9 @@ pub fn schema(command: &str) -> Option<Schema> {
         "experiment" => framed(&[schema_for!(Summary)], false),
         "host-bound" => framed(&[schema_for!(BoundAnswer<'static>)], false),
         "host-check" => framed(&[schema_for!(DriveCheckAnswer)], false),
+        "host-fit" => framed(&[schema_for!(DriveFitAnswer)], false),
+        "host-protocol" => framed(&[schema_for!(DriveProtocolAnswer)], false),
+        "host-datasheet" => framed(&[schema_for!(DatasheetAnswer)], false),
         "host-tune" => framed(&[schema_for!(TuneAnswer<'static>)], false),
         "export" => framed(&[schema_for!(ExportAnswer<'static>)], false),
         "replay" => framed(&[schema_for!(ReplayAnswer<'static>)], false),

@@ -1,6 +1,6 @@
 //! Commands paired from the events of a trace, in memory for what is in flight alone.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use rtflash_host::Op;
 
@@ -13,6 +13,9 @@ const MAX_IN_FLIGHT: usize = 1 << 16;
 /// Commands without their other end that are no sign of lost events, in per mille of all; the
 /// commands in flight as the trace begins come beside them.
 const MAX_UNPAIRED_PER_MILLE: u64 = 5;
+
+/// Parts of cut I/Os that wait for their issue at most; of more, all are forgotten.
+const MAX_CUT: usize = 1 << 16;
 
 /// Commands beside those in flight that a trace's begin and end extend over.
 const ENOUGH: u64 = 64;
@@ -28,7 +31,7 @@ pub struct TraceEvent {
     pub phase: Phase,
     /// Its operation; `None` for a command that moves no data.
     pub op: Option<Op>,
-    /// The sector of 512 bytes.
+    /// The sector of 512 bytes; the first one of the rest if an I/O is cut.
     pub sector: u64,
     /// How many sectors.
     pub sectors: u64,
@@ -43,6 +46,8 @@ pub enum Phase {
     Ended,
     /// It ended with an error.
     Failed,
+    /// An I/O was cut at a sector: the rest is issued on its own, now or later.
+    Cut,
 }
 
 /// A command in flight.
@@ -67,6 +72,8 @@ pub struct Pairing {
     next: u64,
     last_issue: Option<(u64, Op, u64)>,
     last_end: u64,
+    /// First sectors of the rests of I/Os that were cut.
+    cut: HashSet<(Op, u32)>,
     /// The last command that ended: its number and when, for what continues it.
     ended: Option<(u64, u64)>,
     late_unpaired: u64,
@@ -110,6 +117,13 @@ impl Pairing {
             self.seen.of_others += 1;
             return Ok(None);
         }
+        if event.phase == Phase::Cut {
+            if self.cut.len() >= MAX_CUT {
+                self.cut.clear();
+            }
+            self.cut.extend(event.op.map(|op| (op, low_half(event.sector))));
+            return Ok(None);
+        }
         let Some(op) = event.op.filter(|_| event.sectors > 0) else {
             self.seen.without_data += u64::from(event.phase == Phase::Issued);
             return Ok(None);
@@ -129,10 +143,12 @@ impl Pairing {
             return Err(lost(self.seen.paired));
         }
         let follows = self.last_issue.replace((self.next, op, event.sector.saturating_add(event.sectors)));
-        let continues = follows.is_some_and(|(number, before, end)| {
-            let is_pending = self.outstanding.contains_key(&number) || self.ended == Some((number, event.at));
-            before == op && end == event.sector && is_pending
-        });
+        let is_rest = !self.cut.is_empty() && self.cut.remove(&(op, low_half(event.sector)));
+        let continues = is_rest
+            || follows.is_some_and(|(number, before, end)| {
+                let is_pending = self.outstanding.contains_key(&number) || self.ended == Some((number, event.at));
+                before == op && end == event.sector && is_pending
+            });
         let idle = if others == 0 && self.last_end > 0 { event.at.saturating_sub(self.last_end) } else { 0 };
         let others = u32::try_from(others).expect("few commands in flight: invariant of MAX_IN_FLIGHT");
         let begun = InFlight { number: self.next, at: event.at, op, sectors: event.sectors, others, continues, idle };
@@ -191,6 +207,12 @@ impl Pairing {
         }
         Ok(self.seen)
     }
+}
+
+/// The event of a cut has the lower half of the sector: its argument is an `unsigned int`
+/// (`block_split` of include/trace/events/block.h).
+fn low_half(sector: u64) -> u32 {
+    u32::try_from(sector & u64::from(u32::MAX)).expect("32 bits: invariant of the mask")
 }
 
 fn lost(number: u64) -> MeasurementRefused {

@@ -29,6 +29,8 @@ pub struct Protocol<'a> {
     pub guess: Span,
     /// Whether 3,000 commands a size and round are wanted, in place of 200.
     pub tail: bool,
+    /// How Linux reaches the drive, if that is known: `--attach` of `host fit`.
+    pub attach: Option<&'a str>,
     /// The jobs of the user's own scenario.
     pub jobs: Vec<&'a Job>,
 }
@@ -97,13 +99,14 @@ impl Protocol<'_> {
     /// The job file, for fio 3.28 and later.
     pub fn job_file(&self) -> String {
         let (cells, seconds) = (self.cells(), self.seconds());
+        let attach = self.attach.map_or_else(String::new, |attach| format!(" --attach {attach}"));
         let mut text = format!(
             "; Measures {name} in {ROUNDS} rounds: rtflash host fit reads the result.\n\
              ; IT OVERWRITES THE FIRST {mib} MiB OF {name}.\n\
              ; It takes {total} s ({parts} parts of {seconds} s a round). Record a trace at the same time:\n\
-             ;   trace-cmd record -C mono -b 65536 -e block_rq_issue -e block_rq_complete \\\n\
+             ;   trace-cmd record -C mono -b 65536 -e block_rq_issue -e block_rq_complete -e block_split \\\n\
              ;     fio --output-format=json+ --output=measured.json FILE\n\
-             ;   trace-cmd report > trace.txt; rtflash host fit --trace trace.txt --out drive.json\n\
+             ;   trace-cmd report > trace.txt; rtflash host fit --trace trace.txt{attach} --out drive.json\n\
              ; Without a trace: rtflash host fit --fio measured.json r*_lat.*.log --out drive.json\n\
              [global]\nfilename={name}\nsize={mib}m\ndirect=1\nioengine=libaio\nrandrepeat=0\nnorandommap\n\
              time_based\nruntime={seconds}\nlog_avg_msec=0\nlog_offset=1\nlog_prio=1\nallow_mounted_write=0\n",
@@ -131,10 +134,11 @@ impl Protocol<'_> {
     }
 }
 
-/// A job of a scenario as fio does it; `None` for a flush or discard. Write-back has a rate of
-/// whole I/Os.
+/// A job of a scenario as fio does it; `None` for a flush, a discard or a chain. Write-back has a
+/// rate of whole I/Os.
 fn own(job: &Job) -> Option<Vec<String>> {
     let direction = match job.op {
+        _ if job.is_chain() => return None,
         Op::Read => "read",
         Op::Write => "write",
         _ => return None,

@@ -66,6 +66,8 @@ pub struct Measurement {
     pub time: u64,
     /// The most commands in flight.
     pub most_in_flight: u32,
+    /// Whether a trace stated that; fio's logs have one command in flight.
+    pub states_depth: bool,
     /// Flushes and discards.
     pub without_data: u64,
     /// Commands that failed.
@@ -157,6 +159,7 @@ impl DriveSample {
             total: self.total,
             time: self.time,
             most_in_flight: self.most_in_flight.max(1),
+            states_depth: self.most_in_flight > 0,
             without_data: self.without_data,
             failed: self.failed,
             largest: self.largest,

@@ -1,11 +1,13 @@
 //! A fitted device as a file: what `host run`, `bound` and `tune` read, with what it was made of.
 
-use rtflash_host::run::{AfterIdle, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Slow, StallWindow};
+use rtflash_host::run::{
+    AfterIdle, CommandCost, Costs, Emmc, EmmcCost, HostDevice, MeasuredCost, MeasuredDrive, Nvme, Slow, StallWindow,
+};
 use rtflash_model::format_ns;
 use serde_json::{Map, Value, json};
 
 use crate::claims::Fitted;
-use crate::fit::Fit;
+use crate::fit::{FLASH, Fit};
 use crate::numbers::bytes;
 
 /// The file of a fitted device.
@@ -13,8 +15,16 @@ pub fn written(fit: &Fit, fitted: &Fitted) -> String {
     let mut device = match &fit.device {
         HostDevice::Emmc(emmc) => of_emmc(emmc),
         HostDevice::Measured(measured) => of_measured(measured),
-        HostDevice::Nvme(_) | HostDevice::Clusters(_) => Map::new(),
+        HostDevice::Nvme(nvme) => of_nvme(nvme),
+        HostDevice::Clusters(_) => Map::new(),
     };
+    if let Some(attach) = &fit.attach {
+        device.insert("attach".into(), attach.as_str().into());
+        // A card has the depth of its driver, which the reader knows.
+        if attach.starts_with("mmc") {
+            device.remove("depth");
+        }
+    }
     device.insert("fitted".into(), serde_json::to_value(fitted).expect("numbers and names: invariant of `Fitted`"));
     let mut file = Map::new();
     file.insert("device".into(), Value::Object(device));
@@ -55,6 +65,25 @@ fn of_slow(slow: &Slow) -> Value {
         format!("{}..{}", format_ns(of.shortest.as_ns()), format_ns(of.longest.as_ns()))
     };
     json!({ "every": between(slow.every), "for": between(slow.length), "extra": time(slow.extra) })
+}
+
+/// A fitted one: without a buffer, on [`FLASH`].
+fn of_nvme(nvme: &Nvme) -> Map<String, Value> {
+    let cost = |costs: &Costs| {
+        let CommandCost { controller, per_kib, latency, slow } = costs.random;
+        let times = [("controller", controller), ("per_kib", per_kib), ("latency", latency)];
+        let mut of: Map<String, Value> = times.map(|(name, span)| (name.to_owned(), time(span))).into_iter().collect();
+        of.extend(slow.map(|slow| ("slow".to_owned(), of_slow(&slow))));
+        Value::Object(of)
+    };
+    let mut of = Map::new();
+    of.insert("kind".into(), "nvme".into());
+    of.insert("flash".into(), serde_json::from_str(FLASH).expect("JSON: invariant of `FLASH`"));
+    of.insert("inside".into(), nvme.inside.into());
+    of.extend(nvme.ends_within.map(|limit| ("ends_within".to_owned(), time(limit))));
+    of.insert("read".into(), cost(&nvme.read));
+    of.insert("write".into(), cost(&nvme.write));
+    of
 }
 
 fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {

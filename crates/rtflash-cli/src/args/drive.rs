@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use rtflash_model::Span;
 
 use super::FormatArg;
@@ -19,6 +20,12 @@ pub struct HostFitArgs {
     /// network and no other file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// How Linux reaches the drive, as `host protocol` names it: a bound counts the commands that
+    /// are out of the scheduler
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["usb", "scsi", "ufs", "tags", "mmc", "mmc-cqe"]))]
+    pub attach: Option<String>,
+    #[command(flatten)]
+    pub format: FormatArg,
 }
 
 /// Measurements of a drive.
@@ -69,6 +76,8 @@ pub struct HostProtocolArgs {
     /// A scenario whose jobs are measured, too: each real-time one alone, and all of them together
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArg,
 }
 
 /// Options of `host datasheet`.
@@ -95,6 +104,8 @@ pub struct HostDatasheetArgs {
     /// The I/O whose least time is printed
     #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = decimal_bytes)]
     pub io: u64,
+    #[command(flatten)]
+    pub format: FormatArg,
 }
 
 /// Bytes as data sheets state them: kB, MB, GB and TB are powers of ten; KiB, MiB and GiB are not.

@@ -23,7 +23,7 @@ pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve so
 
 /// Names of schemas, with blanks between them.
 pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
-    host-bound host-check host-run host-tune export replay import";
+    host-bound host-check host-datasheet host-fit host-protocol host-run host-tune export replay import";
 
 /// A policy of a run, each choice with what it does in a line.
 pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {

@@ -1,11 +1,13 @@
 //! `rtflash host datasheet`: the lifetime and the least times of a drive that was not measured, by
 //! the numbers of its data sheet.
 
+use rtflash_answers::DatasheetAnswer;
 use rtflash_drive::{bytes, three_digits};
 
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::drive::HostDatasheetArgs;
+use crate::render::rendered;
 use crate::status::Status;
 
 /// Prints these numbers.
@@ -14,32 +16,37 @@ pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {
 }
 
 fn answer(args: &HostDatasheetArgs) -> Result<SetAnswer, Unanswered> {
-    let mut text = String::new();
-    match (args.tbw, args.per_day) {
-        (Some(tbw), Some(per_day)) => {
-            let days = tbw / per_day;
-            let years = days as f64 / 365.25;
-            text += &format!("lifetime: {days} days ({years:.1} years), if the host writes no more than that a day\n");
-        }
-        (None, None) => {}
+    let lifetime_days = match (args.tbw, args.per_day) {
+        (Some(tbw), Some(per_day)) => Some(tbw / per_day),
+        (None, None) => None,
         _ => return Err(CommandFailure("a lifetime needs both: --tbw and --per-day".into()).into()),
+    };
+    // Times are rounded down: they are the least.
+    let least =
+        |bandwidth: u64| u64::try_from(u128::from(args.io) * 1_000_000_000 / u128::from(bandwidth)).unwrap_or(u64::MAX);
+    let [read_least_ns, write_least_ns] = [args.read, args.write].map(|bandwidth| bandwidth.map(least));
+    let (io, read_iops, write_iops) = (args.io, args.read_iops, args.write_iops);
+    let answer = DatasheetAnswer { lifetime_days, io, read_least_ns, write_least_ns, read_iops, write_iops };
+    if [lifetime_days, read_least_ns, write_least_ns, read_iops, write_iops].iter().all(Option::is_none) {
+        let problem = "no number of the data sheet: --tbw and --per-day, --read, --write, …";
+        return Err(CommandFailure(problem.into()).into());
     }
-    for (name, bandwidth, iops) in [("read", args.read, args.read_iops), ("write", args.write, args.write_iops)] {
-        if let Some(bandwidth) = bandwidth {
-            // Times are rounded down: they are the least.
-            let least = u128::from(args.io) * 1_000_000_000 / u128::from(bandwidth);
-            let least = three_digits(u64::try_from(least).unwrap_or(u64::MAX));
-            text += &format!("a {name} of {} takes at least {least}: no deadline below it is kept\n", bytes(args.io));
+    Ok(SetAnswer { text: rendered(args.format.format, &answer, || text(&answer)), ..SetAnswer::default() })
+}
+
+fn text(of: &DatasheetAnswer) -> String {
+    let mut text = String::new();
+    if let Some(days) = of.lifetime_days {
+        let years = days as f64 / 365.25;
+        text += &format!("lifetime: {days} days ({years:.1} years), if the host writes no more than that a day\n");
+    }
+    for (name, least, iops) in [("read", of.read_least_ns, of.read_iops), ("write", of.write_least_ns, of.write_iops)] {
+        if let Some(least) = least.map(three_digits) {
+            text += &format!("a {name} of {} takes at least {least}: no deadline below it is kept\n", bytes(of.io));
         }
         if let Some(iops) = iops {
             text += &format!("jobs that ask for more than {iops} {name}s a second fall behind\n");
         }
     }
-    if text.is_empty() {
-        return Err(
-            CommandFailure("no number of the data sheet: --tbw and --per-day, --read, --write, …".into()).into()
-        );
-    }
-    text += "no bound: a data sheet states no longest command; measure the drive (`rtflash host protocol`)\n";
-    Ok(SetAnswer { text, ..SetAnswer::default() })
+    text + "no bound: a data sheet states no longest command; measure the drive (`rtflash host protocol`)\n"
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use rtflash_answers::{DriveCheckAnswer, DriveLimit};
+use rtflash_answers::{DriveCheckAnswer, DriveLimit, DriveProtocolAnswer};
 use rtflash_drive::claims::{Fitted, FittedSource};
 use rtflash_drive::fit;
 use rtflash_drive::monitor::{Watched, script};
@@ -33,15 +33,43 @@ fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
     let scenario = input.transpose()?.map(|input| input.scenario(None)).transpose()?;
     let jobs = scenario.iter().flat_map(|scenario| &scenario.jobs);
     let filename = args.filename.display().to_string();
-    let protocol =
-        Protocol { filename: &filename, size: args.size, guess: args.guess, tail: args.tail, jobs: jobs.collect() };
+    let attach = attachment(Path::new("/sys/class/block"), &args.filename);
+    let (size, guess, tail) = (args.size, args.guess, args.tail);
+    let protocol = Protocol { filename: &filename, size, guess, tail, attach, jobs: jobs.collect() };
     let total = protocol.total_seconds();
     let complaint = crate::output::warning(&format!(
         "fio will overwrite the first {} of {filename}; it takes {} min",
         rtflash_drive::bytes(args.size),
         total.div_ceil(60)
     ));
-    Ok(SetAnswer { text: protocol.job_file(), complaint, ..SetAnswer::default() })
+    let answer = DriveProtocolAnswer {
+        bytes: args.size,
+        seconds: total,
+        rounds: rtflash_drive::ROUNDS as u64,
+        attach: attach.map(str::to_owned),
+        job_file: protocol.job_file(),
+        filename,
+    };
+    let text = rendered(args.format.format, &answer, || answer.job_file.clone());
+    Ok(SetAnswer { text, complaint, ..SetAnswer::default() })
+}
+
+/// How Linux reaches a drive, by its entry in sysfs; `None` where that does not decide it.
+fn attachment(block: &Path, drive: &Path) -> Option<&'static str> {
+    let entry = block.join(drive.file_name()?);
+    let subsystem = fs::canonicalize(entry.join("device/subsystem")).ok();
+    match subsystem.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()) {
+        // USB storage, SATA and UFS are SCSI to Linux.
+        Some("scsi") => Some("scsi"),
+        Some("nvme" | "virtio") => Some("tags"),
+        // An SD card has no `cmdq_en`.
+        Some("mmc") => {
+            let is_queueing = fs::read_to_string(entry.join("device/cmdq_en")).is_ok_and(|on| on.trim() == "1");
+            Some(if is_queueing { "mmc-cqe" } else { "mmc" })
+        }
+        None if entry.join("loop").exists() => Some("tags"),
+        _ => None,
+    }
 }
 
 /// Fits a device.
@@ -53,14 +81,15 @@ fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
     let report = report::place(args.report.as_deref())?;
     let (measurement, sources) = read(&args.input)?;
     let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::CannotTell);
-    let fit = fit::fit(&measurement).map_err(refused)?;
+    let fit = fit::fit(&measurement).map_err(refused)?.attached(&measurement, args.attach.as_deref());
     let fitted = Fitted::new(&measurement, &fit, sources);
     whole::write(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())
         .map_err(|error| CommandFailure::io(&format!("cannot write {}", args.out.display()), &error))?;
     if let Some(path) = &report {
         report::write(path, &report::fit(&measurement, &fit, &fitted))?;
     }
-    Ok(SetAnswer { text: host_fit::fit(&fit, &fitted), ..SetAnswer::default() })
+    let text = rendered(args.format.format, &host_fit::answer(&fit, &fitted), || host_fit::fit(&fit, &fitted));
+    Ok(SetAnswer { text, ..SetAnswer::default() })
 }
 
 /// Checks a drive.
@@ -162,4 +191,32 @@ fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unan
 
 fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sysfs_states_how_a_drive_is_reached() {
+        let sys = std::env::temp_dir().join(format!("rtflash-attach-{}", std::process::id()));
+        let drive = |name: &str, subsystem: &str| {
+            let device = sys.join("block").join(name).join("device");
+            let bus = sys.join("bus").join(subsystem);
+            fs::create_dir_all(&device).and_then(|()| fs::create_dir_all(&bus)).expect("folders");
+            std::os::unix::fs::symlink(&bus, device.join("subsystem")).expect("a link");
+            device
+        };
+        drive("sda", "scsi");
+        drive("nvme0n1", "nvme");
+        let queues = [("mmcblk0", "1\n"), ("mmcblk1", "0\n")];
+        for (name, on) in queues {
+            fs::write(drive(name, "mmc").join("cmdq_en"), on).expect("a file");
+        }
+        fs::create_dir_all(sys.join("block/loop0/loop")).expect("a folder");
+        let found = ["sda", "nvme0n1", "mmcblk0", "mmcblk1", "loop0", "none"]
+            .map(|name| attachment(&sys.join("block"), &Path::new("/dev").join(name)));
+        fs::remove_dir_all(&sys).expect("its folders");
+        assert_eq!(found, [Some("scsi"), Some("tags"), Some("mmc-cqe"), Some("mmc"), Some("tags"), None]);
+    }
 }

@@ -6,7 +6,9 @@ use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_analysis::Work;
 use rtflash_analysis::verdict::completed;
 use rtflash_drive::claims::Fitted;
-use rtflash_host::run::{FioJobs, FioOutside, Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
+use rtflash_host::run::{
+    FioJobs, FioOutside, Job, Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup,
+};
 use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 use rtflash_verify::verify_certified;
 
@@ -143,7 +145,7 @@ impl Input {
     /// The drive had a trend, or an operation of a job was not measured (exit status 3).
     pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let Some(fitted) = self.fitted() else { return Ok(None) };
-        let not_measured = || scenario.jobs.iter().find_map(|job| fitted.not_measured(job.op));
+        let not_measured = || scenario.jobs.iter().flat_map(Job::ios).find_map(|io| fitted.not_measured(io.op));
         match fitted.no_bound().or_else(not_measured) {
             Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
             None => Ok(Some(fitted)),

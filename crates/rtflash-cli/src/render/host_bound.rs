@@ -16,9 +16,15 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
     // Measurements carry three digits.
     let digits = if answer.measured.is_some() { three_digits } else { bound };
     let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), digits);
-    let rows = answer.jobs.iter().map(|job| {
+    let rows = answer.jobs.iter().flat_map(|job| {
         let terms = job.terms.as_ref();
-        vec![
+        let steps = job.steps.iter().flatten().map(|step| {
+            let times = if step.times > 1 { format!(", {} times", step.times) } else { String::new() };
+            let name = format!("{} {} {}{times}", plain(&job.name), step.step, step.op);
+            let none = || "-".to_owned();
+            vec![name, digits(step.bound_ns), none(), job.rule.to_string(), none(), none(), none()]
+        });
+        let whole = vec![
             plain(&job.name),
             job.bound_ns.map_or_else(|| "none".to_owned(), digits),
             job.deadline_ns.map_or_else(|| "-".to_owned(), format_ns),
@@ -26,7 +32,8 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
             time(terms.map(|terms| terms.inside_ns)),
             time(terms.map(|terms| terms.ahead_ns)),
             time(terms.map(|terms| terms.own_ns)),
-        ]
+        ];
+        std::iter::once(whole).chain(steps)
     });
     let table = table(&headings, rows);
     let late = answer.jobs.iter().filter(|job| job.in_time == Some(false));

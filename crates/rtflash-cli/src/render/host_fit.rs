@@ -1,6 +1,6 @@
 //! The answers of `host fit` and `host check` for a person.
 
-use rtflash_answers::DriveCheckAnswer;
+use rtflash_answers::{DriveCheckAnswer, DriveFitAnswer, DriveKind, DrivePercentile, DriveResidual};
 use rtflash_drive::bytes;
 use rtflash_drive::claims::Fitted;
 use rtflash_drive::fit::Fit;
@@ -44,6 +44,35 @@ pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     text += "what can be claimed:\n";
     fitted.no_bound().iter().chain(&fitted.claims()).for_each(|claim| text += &format!("  {claim}\n"));
     text
+}
+
+/// The fitted device, with its errors, as JSON.
+pub fn answer(fit: &Fit, fitted: &Fitted) -> DriveFitAnswer {
+    let kinds = fit.candidates.iter().map(|of| DriveKind { kind: of.kind.to_owned(), factor: of.score() });
+    let residuals = fitted.residuals.iter().map(|of| DriveResidual {
+        op: of.op.clone(),
+        size: of.size,
+        commands: of.commands as u64,
+        p50_ns: of.p50_ns,
+        predicted_ns: of.predicted_ns,
+    });
+    let held_out = fitted.held_out.iter().map(|of| DrivePercentile {
+        op: of.op.clone(),
+        of_ten_thousand: of.of_ten_thousand,
+        measured_ns: of.measured_ns,
+        predicted_ns: of.predicted_ns,
+        factor: of.factor,
+        noise: of.floor,
+    });
+    DriveFitAnswer {
+        kinds: kinds.collect(),
+        noise: fit.floor.score(),
+        residuals: residuals.collect(),
+        held_out: held_out.collect(),
+        no_bound: fitted.no_bound(),
+        claims: fitted.claims(),
+        notes: fitted.notes.clone(),
+    }
 }
 
 /// Whether a drive kept its limits.

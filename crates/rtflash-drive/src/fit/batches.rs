@@ -12,7 +12,7 @@ use crate::statistics::median;
 pub(super) struct Batches {
     /// How many at most.
     pub together: u32,
-    /// The cost of each further command, in ns.
+    /// The cost of each further command, without its bytes, in ns.
     pub each: u64,
 }
 
@@ -39,10 +39,13 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
             let end = group.last().map_or(0, |done| done.ended);
             let first = group.iter().map(|done| done.issued).min().unwrap_or(0);
             let begin = before.replace(end).map_or(first, |before: u64| first.max(before));
-            let longest = group.iter().map(|done| lines[usize::from(done.op != Op::Read)].at(done.size)).max();
+            let line = |done: &Done| &lines[usize::from(done.op != Op::Read)];
+            let longest = group.iter().map(|&done| (line(done).at(done.size), line(done).bytes(done.size))).max();
+            let (longest, own) = longest.unwrap_or((0, 0));
+            let bytes = group.iter().map(|&done| line(done).bytes(done.size)).sum::<u64>() - own;
             if group.len() >= 4 {
                 let others = group.len() as u64 - 1;
-                each.push(end.saturating_sub(begin).saturating_sub(longest.unwrap_or(0)) / others);
+                each.push(end.saturating_sub(begin).saturating_sub(longest + bytes) / others);
                 together = together.max(u32::try_from(group.len()).unwrap_or(u32::MAX));
             }
         }
@@ -50,5 +53,6 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
     if each.len() < MIN_BATCHES {
         return None;
     }
-    Some(Batches { together: together.min(of.most_in_flight), each: median(each)? })
+    let together = together.min(of.most_in_flight);
+    (together > 1).then_some(Batches { together, each: median(each)? })
 }

@@ -9,7 +9,7 @@ use crate::sample::Measurement;
 use crate::statistics::percentile;
 
 /// Commands of a round that are replayed.
-const MAX_REPLAYED: usize = 20_000;
+pub(super) const MAX_REPLAYED: usize = 20_000;
 
 /// The seed of replays.
 const SEED: u64 = 1;

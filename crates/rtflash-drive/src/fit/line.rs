@@ -53,6 +53,11 @@ impl SizeLine {
         rounded(self.first + self.per_kib * size as f64 / 1_024.0)
     }
 
+    /// The time of a command's bytes by the line, in ns.
+    pub(super) fn bytes(&self, size: u64) -> u64 {
+        rounded(self.per_kib * size as f64 / 1_024.0)
+    }
+
     /// As the cost of a device.
     pub(super) fn cost(&self, slow: Option<Slow>) -> EmmcCost {
         let per_kib = rtflash_model::Span::from_ns(rounded(self.per_kib)).unwrap_or(rtflash_model::Span::LONGEST);
@@ -117,10 +122,7 @@ fn weighted(sizes: &[SizeResidual]) -> (f64, f64) {
 /// their bytes. Where none is seen, what the first one costs.
 fn next(of: &Measurement, op: Op, line: &SizeLine) -> f64 {
     let continued = of.commands().filter(|done| done.op == op && done.continues && done.others <= 1);
-    let left = continued.map(|done| {
-        let bytes = rounded(line.per_kib * done.size as f64 / 1_024.0);
-        done.service().saturating_sub(bytes)
-    });
+    let left = continued.map(|done| done.service().saturating_sub(line.bytes(done.size)));
     let left: Vec<u64> = left.collect();
     if left.len() < MIN_COMMANDS / 2 {
         return line.first;

@@ -4,6 +4,7 @@ mod batches;
 mod episodes;
 mod held_out;
 mod line;
+mod nvme;
 mod services;
 
 use rtflash_host::Op;
@@ -15,6 +16,7 @@ use crate::sample::{Measurement, ROUNDS};
 pub use episodes::Episode;
 pub use held_out::{FitCandidate, PercentileError};
 pub use line::{SizeLine, SizeResidual};
+pub(crate) use nvme::FLASH;
 
 /// Commands of a size that a fit needs.
 pub const MIN_COMMANDS: usize = 200;
@@ -41,8 +43,34 @@ pub struct Fit {
     /// The host's time from an end to the next issue, with one command in flight at a time:
     /// the median, in ns.
     pub host_overhead: Option<u64>,
+    /// How Linux reaches the drive, as its file states it; `None` if that is not known.
+    pub attach: Option<String>,
     /// Things to know that are no reason for a refusal.
     pub notes: Vec<String>,
+}
+
+impl Fit {
+    /// This fit to a measurement with how Linux reaches the drive. Without a trace, the number of
+    /// commands that the drive takes is not known, and the file does not state how it is reached. A
+    /// note says what is lost.
+    #[must_use]
+    pub fn attached(mut self, of: &Measurement, attach: Option<&str>) -> Fit {
+        let depth = match &self.device {
+            HostDevice::Emmc(emmc) => emmc.depth,
+            HostDevice::Measured(measured) => measured.depth,
+            // A bound of these does not depend on it.
+            HostDevice::Nvme(_) | HostDevice::Clusters(_) => return self,
+        };
+        // The standard states the tags of a card, whatever was measured.
+        self.attach = attach.filter(|how| of.states_depth || how.starts_with("mmc")).map(str::to_owned);
+        if self.attach.is_none() {
+            self.notes.push(format!(
+                "without a trace and --attach, `host bound` needs a scheduler that lets at most {depth} commands out \
+                 (`max_inflight`), or `none`: `rtflash host protocol` prints --attach on the drive's own machine"
+            ));
+        }
+        self
+    }
 }
 
 /// Fits a device to measurements.
@@ -82,6 +110,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
         floor,
         max_sectors: services::max_sectors(of),
         host_overhead: services::host_overhead(of),
+        attach: None,
         notes: notes(of, &lines),
         lines,
     })
@@ -120,6 +149,7 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Measurem
     let depth = of.most_in_flight;
     let emmc = HostDevice::Emmc(Emmc { attach: Attach::Unstated, depth, read, write, slow: slow.both });
     let mut kinds = vec![("emmc", emmc)];
+    kinds.extend(nvme::nvme(of, &lines, slow).map(|device| ("nvme", device)));
     let idle = services::idle(of, &lines);
     if let Some(device) = services::measured(of, &lines, idle, batches::Batches::SERIAL) {
         kinds.push(("measured", device));
@@ -157,6 +187,9 @@ fn notes(of: &Measurement, lines: &[SizeLine; 2]) -> Vec<String> {
     }
     if of.is_thinned {
         notes.push("more than a million commands: every second row of 64 was left out, or more".to_owned());
+    }
+    if of.rounds.iter().any(|round| round.len() > held_out::MAX_REPLAYED) {
+        notes.push(format!("factors: of each round, the first {} commands are predicted", held_out::MAX_REPLAYED));
     }
     notes
 }

@@ -31,10 +31,17 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
     let phase = match *action {
         "D" => Phase::Issued,
         "C" => Phase::Ended,
-        // Queued, merged, inserted, split, remapped: no end of a command.
+        "X" => Phase::Cut,
+        // Queued, merged, inserted, remapped: no end of a command.
         _ => return Ok(ReadEvent::Other),
     };
     let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
+    if phase == Phase::Cut {
+        // `X R 1024 / 2048`: the first sector of the I/O and of its rest.
+        let (Some(rwbs), Some(sector)) = (fields.get(6), number(9)) else { return Ok(ReadEvent::Wrong) };
+        let event = TraceEvent { at: seconds.ns, device, phase, op: op_of(rwbs), sector, sectors: 0 };
+        return Ok(ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution }));
+    }
     let (Some(rwbs), Some(sector), Some("+"), Some(sectors)) =
         (fields.get(6), number(7), fields.get(8).copied(), number(9))
     else {

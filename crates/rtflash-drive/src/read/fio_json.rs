@@ -102,7 +102,7 @@ impl FioRun {
     /// The jobs.
     ///
     /// # Errors
-    /// If a job is buffered.
+    /// If a job is buffered, or logs means over windows.
     pub fn jobs(&self) -> Result<Vec<LoggedJob>, MeasurementRefused> {
         self.jobs.iter().map(|job| self.job(job)).collect()
     }
@@ -117,9 +117,16 @@ impl FioRun {
                 job.jobname
             )));
         }
+        let log = option("write_lat_log").map(str::to_owned);
+        if log.is_some() && option("log_avg_msec").is_some_and(|window| window != "0") {
+            return Err(MeasurementRefused::because(format!(
+                "job `{}` logs a mean or a maximum over windows: measure with log_avg_msec=0",
+                job.jobname
+            )));
+        }
         Ok(LoggedJob {
             name: job.jobname.clone(),
-            log: option("write_lat_log").map(str::to_owned),
+            log,
             has_offset: is_on("log_offset"),
             has_issue: is_on("log_issue_time"),
             depth: option("iodepth").and_then(|depth| depth.parse().ok()).unwrap_or(1),

@@ -1,5 +1,7 @@
 //! Latency logs of fio: `time ms, ns, direction, bs, [offset], prio, [issue ns]` (fio's manual,
-//! "Log File Formats"; the priority since 3.28, the time of issue since 3.38).
+//! "Log File Formats"; `flush_samples` of iolog.c, fio 3.28 to 3.41). The time of issue is there
+//! since 3.38. Logs of completion latency alone state it: those of latency have 0 there
+//! (`add_lat_sample` of stat.c).
 
 use std::io::BufRead;
 
@@ -56,14 +58,15 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
             _ => return Ok(()),
         };
         let from = if job.has_offset { number(4)? } else { 0 };
-        let ended = match job.has_issue {
-            true => number(fields.len() - 1)?.saturating_add(took),
-            false => ms.saturating_mul(1_000_000).saturating_add(BEFORE),
+        let at_issue = if job.has_issue { number(fields.len() - 1)? } else { 0 };
+        let ended = match at_issue {
+            0 => ms.saturating_mul(1_000_000).saturating_add(BEFORE),
+            at_issue => at_issue.saturating_add(took),
         };
         let issued = ended.saturating_sub(took);
         // One at a time: the drive was idle at the issue. Milliseconds do not state for how long,
         // nor that the command before had ended.
-        let (idle, free) = if job.has_issue { (issued.saturating_sub(end), end) } else { (0, 0) };
+        let (idle, free) = if at_issue > 0 { (issued.saturating_sub(end), end) } else { (0, 0) };
         each(Done { issued, ended, op, from, size, others: 0, is_joined: false, continues: false, idle, free });
         end = ended;
         read += 1;

@@ -1,5 +1,5 @@
-//! The events `block_rq_issue` and `block_rq_complete` in the text of ftrace, `trace-cmd report`
-//! and `perf script` (include/trace/events/block.h of Linux).
+//! The events `block_rq_issue`, `block_rq_complete` and `block_split` in the text of ftrace,
+//! `trace-cmd report` and `perf script` (include/trace/events/block.h of Linux).
 
 use super::{ReadEvent, Seconds, TimedEvent, device_of, op_of};
 use crate::pair::{Phase, TraceEvent};
@@ -18,13 +18,14 @@ pub fn lost_events() -> MeasurementRefused {
     )
 }
 
+const EVENTS: [(&str, Phase); 3] =
+    [("block_rq_issue: ", Phase::Issued), ("block_rq_complete: ", Phase::Ended), ("block_split: ", Phase::Cut)];
+
 /// A line: `… seconds: block_rq_issue: 7,0 R 16384 () 252968 + 32 be,0,5 [fio]`.
 pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
-    let (is_issue, at) = match (text.find("block_rq_issue: "), text.find("block_rq_complete: ")) {
-        (Some(at), _) => (true, at),
-        (_, Some(at)) => (false, at),
-        _ if lost(text) => return Err(lost_events()),
-        _ => return Ok(ReadEvent::Other),
+    let found = EVENTS.into_iter().find_map(|(name, phase)| Some((text.find(name)?, phase)));
+    let Some((at, phase)) = found else {
+        return if lost(text) { Err(lost_events()) } else { Ok(ReadEvent::Other) };
     };
     let before = text[..at].trim_end().trim_end_matches("block:").trim_end();
     let Some(clock) = before.rsplit(char::is_whitespace).next().map(|clock| clock.trim_end_matches(':')) else {
@@ -36,12 +37,13 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
         ));
     }
     let Some(seconds) = Seconds::read(clock) else { return Ok(ReadEvent::Wrong) };
-    let event = event(&text[at..], is_issue, seconds.ns);
+    let text = &text[at..];
+    let event = if phase == Phase::Cut { cut(text, seconds.ns) } else { event(text, phase, seconds.ns) };
     Ok(event.map_or(ReadEvent::Wrong, |event| ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution })))
 }
 
 /// The text after the time.
-fn event(text: &str, is_issue: bool, at: u64) -> Option<TraceEvent> {
+fn event(text: &str, phase: Phase, at: u64) -> Option<TraceEvent> {
     // The command of SCSI stands in parentheses, and has blanks.
     let (head, tail) = (text.split_once('(')?.0, text.split_once(") ")?.1);
     let mut head = head.split_ascii_whitespace().skip(1);
@@ -50,11 +52,15 @@ fn event(text: &str, is_issue: bool, at: u64) -> Option<TraceEvent> {
     let mut tail = tail.split_ascii_whitespace();
     let sector = tail.next()?.parse().ok()?;
     let sectors = (tail.next()? == "+").then(|| tail.next()?.parse().ok()).flatten()?;
-    let failed = !is_issue && tail.last().is_some_and(|error| error.starts_with("[-"));
-    let phase = match (is_issue, failed) {
-        (true, _) => Phase::Issued,
-        (false, false) => Phase::Ended,
-        (false, true) => Phase::Failed,
-    };
+    let failed = phase == Phase::Ended && tail.last().is_some_and(|error| error.starts_with("[-"));
+    let phase = if failed { Phase::Failed } else { phase };
     Some(TraceEvent { at, device, phase, op, sector, sectors })
+}
+
+/// A cut: `block_split: 7,0 R 1024 / 2048 [fio]`, the first sector of the I/O and of its rest.
+fn cut(text: &str, at: u64) -> Option<TraceEvent> {
+    let fields: Vec<&str> = text.split_ascii_whitespace().skip(1).collect();
+    let [device, rwbs, _, "/", sector, ..] = fields[..] else { return None };
+    let (device, op, sector) = (device_of(device)?, op_of(rwbs), sector.parse().ok()?);
+    Some(TraceEvent { at, device, phase: Phase::Cut, op, sector, sectors: 0 })
 }

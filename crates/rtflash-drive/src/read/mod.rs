@@ -33,7 +33,7 @@ impl Form {
         if line.starts_with('#') || line.trim().is_empty() || line.starts_with("cpus=") {
             return Ok(None);
         }
-        if line.contains("block_rq_") {
+        if line.contains("block_rq_") || line.contains("block_split: ") {
             return Ok(Some(Form::Ftrace));
         }
         if let Some(columns) = biosnoop::SnoopColumns::of(line) {

@@ -7,7 +7,7 @@ use rtflash_host::run::{Emmc, HostDevice, Slow, read_setup};
 use rtflash_model::random::Stream;
 use rtflash_model::{Span, format_ns};
 
-use crate::traced::{measured, scenario};
+use crate::traced::{measured, measured_in_rounds, scenario};
 
 /// A random eMMC, with episodes of its own or of one operation, as a scenario has it.
 fn random_emmc(stream: &mut Stream) -> String {
@@ -127,6 +127,58 @@ fn a_drive_with_tails_is_measured() {
     assert!(fit.candidates[0].score() < 1.1, "{}", fit.candidates[0].score());
     let text = written(&fit, &Fitted::new(&of, &fit, Vec::new()));
     assert_eq!(read_setup(&text, None).expect("a setup").device, fit.device);
+}
+
+/// A drive that works on several commands at a time is an `nvme`: its controller, and the latency
+/// behind it, are found again.
+#[test]
+fn a_drive_with_a_controller_is_an_nvme() {
+    let flash = r#"{ "chips": 8, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 64,
+        "page_size": 4194304, "logical_ratio": 0.5, "page_read": "1ns", "page_program": "1ns", "block_erase": "1ns",
+        "page_transfer": "1ns" }"#;
+    let mut stream = Stream::numbered(3, b"drives\0\0", 0);
+    for _ in 0..3 {
+        let mut cost = |controller: u64, latency: u64| {
+            let [controller, latency] = [controller, latency].map(|least| stream.within(least, 2 * least));
+            let per_kib = stream.within(200, 900);
+            (
+                controller,
+                latency,
+                format!(r#"{{ "controller": "{controller}ns", "latency": "{latency}ns", "per_kib": "{per_kib}ns" }}"#),
+            )
+        };
+        let (read, write) = (cost(5_000, 60_000), cost(9_000, 20_000));
+        let device = format!(r#"{{ "kind": "nvme", "flash": {flash}, "read": {}, "write": {} }}"#, read.2, write.2);
+        let of = measured_in_rounds(&device);
+        let fit = fit(&of).expect("a fit");
+        let factors: Vec<_> = fit.candidates.iter().map(|of| (of.kind, of.score())).collect();
+        assert!(factors[0].0 == "nvme" && factors[0].1 < 1.02, "{factors:?}");
+        assert!(factors.iter().any(|&(kind, factor)| kind == "emmc" && factor > 1.5), "{factors:?}");
+        let HostDevice::Nvme(found) = &fit.device else { panic!("no NVMe drive") };
+        for (found, (controller, latency, _)) in [(found.read, &read), (found.write, &write)] {
+            let off = |found: Span, exact: u64| (found.as_ns() as f64 - exact as f64).abs() / exact as f64;
+            assert!(off(found.random.controller, *controller) < 0.03, "{found:?} {controller}");
+            assert!(off(found.random.latency, *latency) < 0.03, "{found:?} {latency}");
+        }
+        let longest = of.commands().map(|done| done.residence()).max();
+        assert_eq!(found.ends_within.map(Span::as_ns), longest);
+        let text = written(&fit, &Fitted::new(&of, &fit, Vec::new()));
+        assert_eq!(read_setup(&text, None).expect("a setup").device, fit.device);
+    }
+}
+
+/// Real flash behind the controller, whose channels move bytes at a time: no kind has that. An
+/// `nvme` errs least.
+#[test]
+fn a_drive_with_chips_is_no_serial_one() {
+    let device = r#"{ "kind": "nvme", "flash": { "profile": "dgist-2021", "chips": 16, "chips_per_channel": 2,
+            "page_size": 4096, "page_transfer": "5us" },
+        "read": { "controller": "6us", "latency": "20us" }, "write": { "controller": "9us", "latency": "5us" },
+        "buffer": 4096 }"#;
+    let fit = fit(&measured_in_rounds(device)).expect("a fit");
+    let factors: Vec<_> = fit.candidates.iter().map(|of| (of.kind, of.score())).collect();
+    let of = |kind: &str| factors.iter().find(|of| of.0 == kind).expect("a kind").1;
+    assert!(of("nvme") < 2.5 && of("nvme") < of("emmc") && of("nvme") < of("measured"), "{factors:?}");
 }
 
 #[test]

@@ -144,6 +144,58 @@ fn the_two_cases_are_refused() {
     assert!(refusal(FioRun::read(&old)).contains("fio 3.28 or later"));
 }
 
+/// The formats of `flush_samples` (fio's iolog.c): 3.28 to 3.37 without the time of issue, with or
+/// without offset, the priority as a number or in hexadecimal digits; 3.38 and later with it.
+#[test]
+fn formats_of_other_fio_versions() {
+    let read = |text: &str, has_offset: bool, has_issue: bool| {
+        let job = LoggedJob { name: "a".into(), log: None, has_offset, has_issue, depth: 1 };
+        log(text, &job).map(|all| (all[0].residence(), all[0].size, all[0].from, all[0].issued))
+    };
+    let before = 3_600_000_000_000;
+    let at = 5_000_000 - 250_000 + before;
+    assert_eq!(read("5, 250000, 0, 4096, 0\n", false, false), Ok((250_000, 4_096, 0, at)));
+    assert_eq!(read("5, 250000, 0, 4096, 0x2004\n", false, false), Ok((250_000, 4_096, 0, at)));
+    assert_eq!(read("5, 250000, 0, 4096, 8192, 1\n", true, false), Ok((250_000, 4_096, 8_192, at)));
+    assert_eq!(read("5, 250000, 0, 4096, 8192, 0x2004\n", true, false), Ok((250_000, 4_096, 8_192, at)));
+    assert_eq!(read("5, 250000, 0, 4096, 0x2004, 4750000\n", false, true), Ok((250_000, 4_096, 0, 4_750_000)));
+    // A log of latency has the column of issue times, and 0 in it: milliseconds count.
+    assert_eq!(read("5, 250000, 0, 4096, 8192, 0x2004, 0\n", true, true), Ok((250_000, 4_096, 8_192, at)));
+    // Before 3.28 there was no priority.
+    assert!(refusal(read("5, 250000, 0, 4096\n", false, false)).contains("fio 3.28 or later"));
+    // `log_window_value=both` (3.37) has a column more.
+    let windows = excerpt("fio-jsonplus.json").replace("\"log_avg_msec\" : \"0\"", "\"log_avg_msec\" : \"500\"");
+    for version in ["fio-3.28", "fio-3.33", "fio-3.41", "fio-3.38-12-gabcdef"] {
+        let run = FioRun::read(&excerpt("fio-jsonplus.json").replace("fio-3.33", version)).expect("JSON of fio");
+        assert_eq!((run.jobs().expect("jobs").len(), run.bins().expect("bins").len()), (1, 1));
+        let run = FioRun::read(&windows.replace("fio-3.33", version)).expect("JSON of fio");
+        assert!(refusal(run.jobs()).contains("log_avg_msec=0"));
+    }
+}
+
+/// The rest of a cut I/O is a part of it, when it is issued after the first part has ended, too.
+#[test]
+fn the_rest_of_a_cut_io_continues_it() {
+    let event = |us: u64, what: &str| format!("fio-1 [000] ..... 1.{us:06}: {what} [fio]\n");
+    let parts = [
+        event(1, "block_split: 7,0 R 0 / 1024"),
+        event(2, "block_rq_issue: 7,0 R 524288 () 0 + 1024 be,0,4"),
+        event(300, "block_rq_complete: 7,0 R () 0 + 1024 be,0,4"),
+        event(340, "block_rq_issue: 7,0 R 524288 () 1024 + 1024 be,0,4"),
+        event(640, "block_rq_complete: 7,0 R () 1024 + 1024 be,0,4"),
+        // The next one begins there by chance: it is an I/O of its own.
+        event(700, "block_rq_issue: 7,0 R 4096 () 2048 + 8 be,0,4"),
+        event(800, "block_rq_complete: 7,0 R () 2048 + 8 be,0,4"),
+    ];
+    let continues = |text: &str| trace(text).expect("a trace").1.iter().map(|done| done.continues).collect::<Vec<_>>();
+    assert_eq!(continues(&parts.concat()), [false, true, false]);
+    assert_eq!(continues(&parts[1..].concat()), [false, false, false], "without the event nothing says so");
+    let blkparse = "  7,0 1 1 1.000000001 328 X R 0 / 1024 [fio]\n  7,0 1 2 1.000000002 328 D R 0 + 1024 [fio]\n\
+          7,0 1 3 1.000300000 0 C R 0 + 1024 [0]\n  7,0 1 4 1.000340000 328 D R 1024 + 1024 [fio]\n\
+          7,0 1 5 1.000640000 0 C R 1024 + 1024 [0]\n";
+    assert_eq!(continues(blkparse), [false, true]);
+}
+
 #[test]
 fn issue_times_of_fio_3_38_are_exact() {
     let job = LoggedJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1 };

@@ -50,10 +50,31 @@ pub fn scenario(device: &str, duration: &str) -> Scenario {
 
 /// A run, read back from its trace.
 pub fn measured(scenario: &Scenario, seed: u64) -> Measurement {
+    let mut sample = DriveSample::default();
+    add(&mut sample, scenario, seed, None);
+    sample.measurement()
+}
+
+/// Six rounds of lone commands, and of 32 commands in flight.
+pub fn measured_in_rounds(device: &str) -> Measurement {
+    let deep = |op: &str| {
+        let text = format!(
+            r#"{{ "device": {device}, "jobs": [ {{ "name": "{op}", "op": "{op}", "pattern": "random", "span": "4GiB",
+                "size": "4KiB", "depth": 32 }} ], "duration": "20ms" }}"#
+        );
+        read_scenario(&text, None).expect("a scenario")
+    };
+    let parts = [scenario(device, "2s"), deep("read"), deep("write")];
+    let mut sample = DriveSample::default();
+    for round in 1..=6 {
+        parts.iter().for_each(|part| add(&mut sample, part, round.into(), Some(round)));
+    }
+    sample.measurement()
+}
+
+fn add(sample: &mut DriveSample, scenario: &Scenario, seed: u64, round: Option<u32>) {
     let mut trace = Ftrace::default();
     run_watched(scenario, seed, &mut trace).expect("a run");
-    let mut sample = DriveSample::default();
     let read = read_trace(trace.0.as_bytes(), None, |done| sample.push(done)).expect("a trace");
-    sample.end_of_file(Some(&read.seen), None);
-    sample.measurement()
+    sample.end_of_file(Some(&read.seen), round);
 }

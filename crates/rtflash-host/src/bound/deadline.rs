@@ -5,12 +5,9 @@ use rtflash_model::Span;
 use super::inside::Inside;
 use super::response::{NoWindow, ResponseWork, UrgentQueue, Window};
 use super::view::{self, Loops};
-use super::{LatencyTerms, Why, added, why_of};
+use super::{Found, LatencyTerms, added};
 use crate::run::{HostDevice, Scenario};
 use crate::scheduler::MqDeadlineSettings;
-
-/// Bounds of one pass shorten the windows of the next one.
-const PASSES: u32 = 4;
 
 /// The age from which a request of a lower class can go ahead, in nanoseconds; `None` where the
 /// scenario ends before one is as old. A kernel counts ages in ticks (`started_after` of
@@ -20,41 +17,18 @@ pub(super) fn aging(scenario: &Scenario, settings: MqDeadlineSettings) -> Option
     (scenario.duration.as_ns() >= age).then_some(age)
 }
 
-/// The terms of each job, or why it has none. For lower classes they are the time for which
-/// requests pile up.
-pub(super) fn all(
-    scenario: &Scenario,
-    settings: MqDeadlineSettings,
-    loops: &[Loops],
-    work: &ResponseWork,
-) -> Vec<Result<LatencyTerms, Why>> {
-    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Work); loops.len()];
-    for _ in 0..PASSES {
-        for job in 0..loops.len() {
-            // A device that is not asked at each end idles while lower classes wait: no time is
-            // known for these.
-            if loops[job].is_real_time || scenario.device.attach().asks_at_ends() {
-                let next = one(scenario, settings, loops, job, &found, work);
-                if next.is_ok() || found[job].is_err() {
-                    found[job] = next.map_err(|limit| why_of(scenario, limit));
-                }
-            }
-        }
-    }
-    found
-}
-
-/// The terms of a job, by the results of the pass before for all jobs.
-fn one(
+/// The terms of an I/O of a job, by the results of the pass before for all jobs. `own`: the job, or
+/// a step of it.
+pub(super) fn one(
     scenario: &Scenario,
     settings: MqDeadlineSettings,
     loops: &[Loops],
     job: usize,
-    found: &[Result<LatencyTerms, Why>],
+    own: &Loops,
+    found: &[Found],
     work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
     work.charge(loops.len())?;
-    let own = &loops[job];
     let depth = match &scenario.device {
         HostDevice::Emmc(emmc) => emmc.depth,
         HostDevice::Measured(measured) => measured.depth,

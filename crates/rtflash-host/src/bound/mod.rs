@@ -1,13 +1,16 @@
 //! Bounds on the latency of real-time jobs (docs/host.md, "Bounds", has the derivation and what is
 //! supposed).
 
+mod chain;
 mod deadline;
 mod inside;
 mod max;
 mod observe;
+mod passes;
 mod places;
 mod response;
 mod rests_on;
+mod steps;
 mod view;
 mod why;
 
@@ -90,11 +93,23 @@ pub struct Bound {
     pub job: usize,
     /// By which rule it is looked for.
     pub rule: Rule,
-    /// What the bound consists of, or why there is none.
+    /// What the bound consists of, or why there is none. If the job has steps, it is one of the
+    /// whole chain.
     pub terms: Result<LatencyTerms, Why>,
+    /// The bounds of each I/O of the steps of a chain that have I/Os, by the position of the step,
+    /// if the chain has a bound.
+    pub steps: Vec<(usize, LatencyTerms)>,
 }
 
+/// The result for a job.
+type Found = Result<LatencyTerms, Why>;
+
 impl Bound {
+    /// No bound, for a reason.
+    fn without(job: usize, rule: Rule, why: &Why) -> Bound {
+        Bound { job, rule, terms: Err(why.clone()), steps: Vec::new() }
+    }
+
     /// Whether the bound is within the deadline of its job in `scenario`, if the job has one;
     /// `None` without a bound.
     pub fn is_in_time(&self, scenario: &Scenario) -> Option<bool> {
@@ -132,9 +147,9 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
     if let HostDevice::Clusters(clusters) = &scenario.device {
         let of = |job| certified(scenario, clusters, job).map_err(Why::Certificate);
-        return real_time.map(|job| Bound { job, rule, terms: of(job) }).collect();
+        return real_time.map(|job| Bound { job, rule, terms: of(job), steps: Vec::new() }).collect();
     }
-    let none = |why: &Why| real_time.clone().map(|job| Bound { job, rule, terms: Err(why.clone()) }).collect();
+    let none = |why: &Why| real_time.clone().map(|job| Bound::without(job, rule, why)).collect();
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
@@ -157,7 +172,7 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     let work = ResponseWork::new(stalls);
     let found = loop {
         view::mark_merged(&mut loops);
-        let found = all(scenario, &loops, &work);
+        let found = passes::all(scenario, &loops, &work);
         // If the device does not state its times, no job has a bound.
         if let Some(why) = found.iter().filter_map(|found| found.as_ref().err()).find(|why| why.is_of_device()) {
             return none(why);
@@ -183,7 +198,9 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     if let Some(why) = places::short(&loops, scenario.tags()) {
         return none(&why);
     }
-    real_time.clone().map(|job| Bound { job, rule, terms: found[job].clone() }).collect()
+    let steps = |job| chain::steps(scenario, &loops, job, &found, &work).ok().filter(|_| found[job].is_ok());
+    let bound = |job| Bound { job, rule, terms: found[job].clone(), steps: steps(job).unwrap_or_default() };
+    real_time.clone().map(bound).collect()
 }
 
 /// H3: the deadline of a certified task, from its nominal release on, if its certificate holds and
@@ -244,20 +261,6 @@ struct Ahead<'a> {
     batch: Option<Span>,
 }
 
-/// What is found for each job, the more urgent ones first, as what is known of them helps.
-fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> Vec<Result<LatencyTerms, Why>> {
-    if let SchedulerSettings::MqDeadline(settings) = scenario.scheduler {
-        return deadline::all(scenario, settings, loops, work);
-    }
-    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Work); loops.len()];
-    let mut order: Vec<usize> = (0..loops.len()).collect();
-    order.sort_by_key(|&job| loops[job].queue);
-    for job in order {
-        found[job] = one(scenario, loops, job, &found, work).map_err(|limit| why_of(scenario, limit));
-    }
-    found
-}
-
 /// Why a window without an end leaves a job without a bound.
 fn why_of(scenario: &Scenario, limit: NoWindow) -> Why {
     match limit {
@@ -269,16 +272,17 @@ fn why_of(scenario: &Scenario, limit: NoWindow) -> Why {
     }
 }
 
-/// What is found for a job, with what was found for more urgent ones.
-fn one(
+/// The terms of an I/O of a job, with what was found for more urgent ones. `own`: the job, or a
+/// step of it.
+fn one_of(
     scenario: &Scenario,
     loops: &[Loops],
     job: usize,
-    found: &[Result<LatencyTerms, Why>],
+    own: &Loops,
+    found: &[Found],
     work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
     work.charge(loops.len())?;
-    let own = &loops[job];
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     if let Some(merged) = loops.iter().position(|other| rank(&other).is_eq() && other.is_merged) {
         return Err(NoWindow::Merged(merged));
@@ -305,7 +309,9 @@ fn one(
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
-            ahead.batch = (measured.together > 1).then(|| measured.behind(max.all));
+            let longest = loops.iter().map(Loops::longest).max().unwrap_or(0);
+            let behind = || measured.behind(max.all, scenario.host.max_sectors, longest);
+            ahead.batch = (measured.together > 1).then(behind);
             added_up(scenario, max, loops, &ahead, work)
         }
         HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),

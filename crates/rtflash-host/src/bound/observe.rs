@@ -20,17 +20,35 @@ pub struct BoundAssumption {
     pub broken: Option<Instant>,
 }
 
+/// An I/O or a chain that is pending.
+#[derive(Debug, Clone, Copy)]
+struct PendingIo {
+    released: Instant,
+    /// The longest that it can take, if that is known.
+    bound: Option<Span>,
+}
+
+impl PendingIo {
+    /// Whether one that has taken until now is within its bound.
+    fn is_within(self, now: Instant) -> bool {
+        self.bound.is_none_or(|bound| now.since(self.released) <= bound)
+    }
+}
+
 /// Checks a run for what bounds suppose: see [`Assumptions::NAMES`].
 #[derive(Debug)]
 pub struct Assumptions<'a> {
     scenario: &'a Scenario,
     bounds: Vec<Option<Span>>,
+    /// Those of the steps of chains, by job.
+    steps: Vec<Vec<Option<Span>>>,
     /// Commands that may be inside.
     max: Option<u32>,
     /// I/Os of each job that are pending.
     pending: Vec<u64>,
-    /// I/Os of real-time jobs that are pending: whose each is, and when it was released.
-    released: BTreeMap<u64, (usize, Instant)>,
+    /// I/Os of real-time jobs that are pending, and their chains.
+    released: BTreeMap<u64, PendingIo>,
+    chains: BTreeMap<u64, PendingIo>,
     /// Commands at the scheduler and inside, as they were queued.
     queued: HashMap<u64, Command>,
     inside: u32,
@@ -49,8 +67,10 @@ impl<'a> Assumptions<'a> {
     /// Before the run.
     pub fn new(scenario: &'a Scenario) -> Assumptions<'a> {
         let mut limits = vec![None; scenario.jobs.len()];
-        for Bound { job, terms, .. } in bounds(scenario) {
+        let mut steps: Vec<_> = scenario.jobs.iter().map(|job| vec![None; job.steps.len()]).collect();
+        for Bound { job, terms, steps: found, .. } in bounds(scenario) {
             limits[job] = terms.ok().map(|terms| terms.bound());
+            found.iter().for_each(|(step, terms)| steps[job][*step] = Some(terms.bound()));
         }
         let max = match scenario.scheduler {
             SchedulerSettings::K2(k2) => {
@@ -61,9 +81,11 @@ impl<'a> Assumptions<'a> {
         Assumptions {
             scenario,
             bounds: limits,
+            steps,
             max,
             pending: vec![0; scenario.jobs.len()],
             released: BTreeMap::new(),
+            chains: BTreeMap::new(),
             queued: HashMap::new(),
             inside: 0,
             broken: [None; 6],
@@ -79,9 +101,10 @@ impl<'a> Assumptions<'a> {
         let bounded = self.bounds.iter().any(Option::is_some);
         let observed = [real_time, periodic, self.max.is_some(), true, bounded, within];
         let end = self.scenario.duration;
-        let is_overdue = |&(job, released): &(usize, Instant)| !self.is_within(job, released, end);
+        let is_overdue = |pending: &PendingIo| !pending.is_within(end);
         let mut broken = self.broken;
-        broken[4] = broken[4].or_else(|| self.released.values().any(is_overdue).then_some(end));
+        let mut pending = self.released.values().chain(self.chains.values());
+        broken[4] = broken[4].or_else(|| pending.any(is_overdue).then_some(end));
         let found = Self::NAMES.into_iter().zip(observed).zip(broken);
         found.map(|((name, observed), broken)| BoundAssumption { name, observed, broken })
     }
@@ -98,9 +121,20 @@ impl<'a> Assumptions<'a> {
         self.queued.remove(&command.id).is_some_and(|queued| queued == *command)
     }
 
-    /// Whether an I/O that has taken until now is within its bound.
-    fn is_within(&self, job: usize, released: Instant, now: Instant) -> bool {
-        self.bounds[job].is_none_or(|bound| now.since(released) <= bound)
+    /// An I/O or a chain of a real-time job is released.
+    fn pends(&mut self, job: usize, now: Instant) {
+        let of = &self.scenario.jobs[job];
+        self.pending[job] += 1;
+        let several = matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > of.burst.into();
+        self.judge(1, !several, now);
+    }
+
+    /// An I/O or a chain has ended, if it is one of a real-time job.
+    fn ends(&mut self, pending: Option<PendingIo>, job: usize, counts: bool, now: Instant) {
+        if let Some(pending) = pending {
+            self.pending[job] = self.pending[job].saturating_sub(u64::from(counts));
+            self.judge(4, pending.is_within(now), now);
+        }
     }
 
     fn judge(&mut self, which: usize, holds: bool, now: Instant) {
@@ -113,23 +147,32 @@ impl<'a> Assumptions<'a> {
 impl Watch for Assumptions<'_> {
     fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match *what {
-            RunEvent::Released { io, job } => {
-                let of = &self.scenario.jobs[job];
-                if of.is_real_time() {
-                    self.pending[job] += 1;
-                    self.released.insert(io, (job, now));
-                    let several =
-                        matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > of.burst.into();
-                    self.judge(1, !several, now);
+            RunEvent::ChainBegun { chain, job } => {
+                if self.scenario.jobs[job].is_real_time() {
+                    self.chains.insert(chain, PendingIo { released: now, bound: self.bounds[job] });
+                    self.pends(job, now);
+                }
+            }
+            RunEvent::ChainEnded { chain, job, .. } => {
+                let chain = self.chains.remove(&chain);
+                self.ends(chain, job, true, now);
+            }
+            RunEvent::Released { io, job, step } => {
+                if self.scenario.jobs[job].is_real_time() {
+                    let bound = step.map_or(self.bounds[job], |step| self.steps[job][step]);
+                    self.released.insert(io, PendingIo { released: now, bound });
+                    if step.is_none() {
+                        self.pends(job, now);
+                    }
                 }
             }
             RunEvent::Queued { io, command } => {
-                let at_once = self.released.get(&io).is_none_or(|&(_, released)| released == now);
+                let at_once = self.released.get(&io).is_none_or(|pending| pending.released == now);
                 self.judge(0, at_once, now);
                 self.queued.insert(command.id, *command);
             }
             RunEvent::Merged { io, command, into } => {
-                let at_once = self.released.get(&io).is_none_or(|&(_, released)| released == now);
+                let at_once = self.released.get(&io).is_none_or(|pending| pending.released == now);
                 self.judge(0, at_once, now);
                 self.judge(3, command.class == into.class, now);
                 self.queued.insert(into.id, *into);
@@ -142,12 +185,10 @@ impl Watch for Assumptions<'_> {
             }
             RunEvent::Late { .. } => self.judge(5, false, now),
             RunEvent::Ended(_) => self.inside = self.inside.saturating_sub(1),
-            RunEvent::Finished { io, job, released } => {
-                if self.released.remove(&io).is_some() {
-                    self.pending[job] = self.pending[job].saturating_sub(1);
-                    let within = self.is_within(job, released, now);
-                    self.judge(4, within, now);
-                }
+            RunEvent::Finished { io, job, .. } => {
+                let io = self.released.remove(&io);
+                let counts = !self.scenario.jobs[job].is_chain();
+                self.ends(io, job, counts, now);
             }
         }
     }

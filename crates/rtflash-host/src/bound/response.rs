@@ -33,10 +33,14 @@ impl NoWindow {
 /// What a more urgent job sends ahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UrgentQueue {
-    /// Of each I/O.
+    /// The cost of each I/O, or of each chain, which counts as one.
     pub(super) cost: u128,
     /// Its commands.
     pub(super) commands: u128,
+    /// The most of these that are outstanding at a time.
+    pub(super) at_once: u128,
+    /// Whether its I/Os are chains: one can be pending though none of its commands is outstanding.
+    pub(super) is_chain: bool,
     /// The least time from an I/O to the next one in its place.
     pub(super) apart: u128,
     /// The least time from the begin of a window to the next I/O in the place of one that is
@@ -72,6 +76,9 @@ impl UrgentQueue {
 
     /// I/Os of a place that are released in the window, both ends included.
     fn fresh(&self, total: u128, window: &Window) -> u128 {
+        if self.is_chain {
+            return self.carried(total + window.earlier);
+        }
         // The first I/O of a closed job ends after what is inside as it is released, so its next
         // ones come later by that.
         let time = total + if self.is_closed { window.gaps } else { window.earlier };
@@ -85,7 +92,7 @@ impl UrgentQueue {
 
     /// Commands that it has outstanding at most.
     pub(super) fn outstanding(&self) -> u128 {
-        self.places.min(self.count).saturating_mul(self.commands)
+        self.places.min(self.count).saturating_mul(self.at_once)
     }
 
     /// I/Os that it releases in the long run in each nanosecond, times [`SCALE`], rounded up.

@@ -6,6 +6,7 @@ use rtflash_model::Span;
 
 use super::max::Max;
 use super::response::UrgentQueue;
+use super::steps::{ChainLoops, ChainStepCosts};
 use crate::run::{HostDevice, Job, JobReleases, MixedIo, Scenario, ThinkAfter, cut};
 use crate::scheduler::{Levels, Scheduler, SchedulerSettings};
 use crate::{Class, Command, LEVELS, Op};
@@ -95,6 +96,8 @@ pub(super) struct Loops {
     pub(super) handed: Span,
     /// The commands of an I/O: their cost, and how many cost that.
     pub(super) commands: Vec<(u64, u64)>,
+    /// The steps of its chains. An I/O is any of theirs above, and one of each chain is pending.
+    pub(super) chain: Option<Box<ChainLoops>>,
 }
 
 /// The least time from the hand-over of an I/O's last command, the shortest one, to its end. Where
@@ -263,7 +266,7 @@ impl Loops {
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
         let pending = pending.min(count.max(1));
-        Loops {
+        let mut all = Loops {
             queue,
             is_real_time,
             releasing,
@@ -278,7 +281,17 @@ impl Loops {
             last,
             handed,
             commands,
+            chain: None,
+        };
+        let steps = job.steps.iter().enumerate().filter_map(|(step, of)| {
+            let IoCosts { cost, last, commands, shortest, .. } = IoCosts::new(scenario, position, of.io()?);
+            Some(ChainStepCosts { step, times: of.times, cost, last, commands, shortest })
+        });
+        all.chain = job.is_chain().then(|| Box::new(ChainLoops::new(job, steps.collect())));
+        if let (Some(chain), Releasing::Closed { think, .. }) = (&all.chain, all.releasing) {
+            all.releasing = Releasing::Closed { apart: think.saturating_add(chain.shortest), think };
         }
+        all
     }
 
     /// Lets all that it releases until the scenario ends be pending.
@@ -319,17 +332,23 @@ impl Loops {
             Releasing::Every(_) => None,
             Releasing::Closed { think, .. } => Some(think),
         };
+        let chain = self.chain.as_deref();
+        // The last I/O of a chain can be any of its own that is pending.
+        let handed = if chain.is_some() { Span::ZERO } else { self.handed };
         UrgentQueue {
-            cost: self.cost,
-            commands: self.number(),
+            // One I/O of a chain is at the scheduler or inside at a time.
+            at_once: self.number(),
+            cost: chain.map_or(self.cost, |chain| chain.cost),
+            commands: chain.map_or(self.number(), |chain| chain.commands),
             apart: u128::from(self.releasing.apart().as_ns()),
-            pause: think.map_or(0, |think| u128::from(think.saturating_add(self.handed).as_ns())),
+            pause: think.map_or(0, |think| u128::from(think.saturating_add(handed).as_ns())),
+            is_chain: chain.is_some(),
             from: 0,
             response: response.map(|span| u128::from(span.as_ns())),
             places: u128::from(self.pending),
             count: u128::from(self.count),
             is_closed: think.is_some(),
-            yields: self.pending == 1 && think.is_some_and(|think| think > turnaround),
+            yields: chain.is_none() && self.pending == 1 && think.is_some_and(|think| think > turnaround),
         }
     }
 }

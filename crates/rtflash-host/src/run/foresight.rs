@@ -33,8 +33,12 @@ impl Foresight {
                 _ => None,
             };
             let think = think.map(|think| if of.think_after == ThinkAfter::Each { think } else { Span::ZERO });
+            // The end of each I/O of a chain causes the next one.
+            let thinks = of.steps.iter().map(|step| step.think);
+            let think = thinks.chain(think).min();
             // A job that waits for others ends as much later as it begins.
-            let until = of.until.filter(|_| of.after.is_empty());
+            // A chain that has begun goes on.
+            let until = of.until.filter(|_| of.after.is_empty() && !of.is_chain());
             let planned = BTreeSet::new();
             of.is_real_time().then_some(Coming { job, planned, numbers: 0, pending: 0, think, until })
         };

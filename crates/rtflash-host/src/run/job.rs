@@ -2,33 +2,9 @@
 
 use rtflash_model::{Instant, Span};
 
+pub use super::chain::{ChainStep, JobPattern, MixedIo};
 use super::releases::WriteBack;
 use crate::{Class, Command, Op};
-
-/// Where the I/Os of a job lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum JobPattern {
-    /// One behind the other, and from the beginning again where the next one would not fit into the
-    /// span.
-    #[default]
-    Sequential,
-    /// Anywhere in the span, at multiples of the size.
-    Random,
-    /// Each multiple of the size in the span once, in a random order; then all again, in another
-    /// order.
-    Shuffled,
-}
-
-/// One of the I/Os that a job of different I/Os draws from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MixedIo {
-    /// Its operation.
-    pub op: Op,
-    /// Its size, in bytes; above zero.
-    pub size: u64,
-    /// How often it is drawn, beside the shares of the others; above zero.
-    pub share: u64,
-}
 
 /// The most of an operation that a job releases, from its begin on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +119,10 @@ pub struct Job {
     pub after: Vec<usize>,
     /// The time after its begin in which its I/Os do not count.
     pub ramp: Span,
+    /// The steps of a chain, which wait for each other. If there are any, each release begins a
+    /// chain, `count` counts chains, `deadline` is that of the whole, and a closed job thinks from
+    /// the end of a chain to the next one. The I/Os are those of the steps, not `op` and `size`.
+    pub steps: Vec<ChainStep>,
 }
 
 impl Default for Job {
@@ -178,6 +158,7 @@ impl Default for Job {
             think_after: ThinkAfter::Each,
             after: Vec::new(),
             ramp: Span::ZERO,
+            steps: Vec::new(),
         }
     }
 }
@@ -209,10 +190,16 @@ impl Job {
         self.count.unwrap_or(u64::MAX)
     }
 
-    /// The I/Os that it draws from: one, if all are alike.
+    /// Whether its I/Os wait for each other in chains.
+    pub fn is_chain(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The I/Os that it draws from, or those of its steps: one, if all are alike.
     pub fn ios(&self) -> impl Iterator<Item = MixedIo> + '_ {
-        let alike = self.mix.is_empty().then_some(MixedIo { op: self.op, size: self.size, share: 1 });
-        alike.into_iter().chain(self.mix.iter().copied())
+        let is_alike = self.mix.is_empty() && self.steps.is_empty();
+        let alike = is_alike.then_some(MixedIo { op: self.op, size: self.size, share: 1 });
+        alike.into_iter().chain(self.mix.iter().copied()).chain(self.steps.iter().filter_map(ChainStep::io))
     }
 
     /// The pace of an operation.

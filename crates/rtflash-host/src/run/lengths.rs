@@ -79,8 +79,12 @@ impl Watch for LengthMeasure {
             }
             RunEvent::PartHandedOver(_) => self.inside += 1,
             RunEvent::Ended(_) => self.inside = self.inside.saturating_sub(1),
-            RunEvent::Released { .. } | RunEvent::Merged { .. } | RunEvent::Late { .. } | RunEvent::Finished { .. } => {
-            }
+            RunEvent::ChainBegun { .. }
+            | RunEvent::ChainEnded { .. }
+            | RunEvent::Released { .. }
+            | RunEvent::Merged { .. }
+            | RunEvent::Late { .. }
+            | RunEvent::Finished { .. } => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Jobs, host and scheduler in front of a device, in simulated time (docs/host.md says what happens
 //! at an instant, in which order).
 
+mod chain;
 mod device;
 mod engine;
 mod fio;
@@ -18,6 +19,7 @@ mod trace;
 mod watch;
 
 pub use crate::host::{Host, Kernel};
+pub use chain::{ChainStep, ChainWork};
 pub use device::{
     AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,
     HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow, StallWindow,
@@ -30,7 +32,7 @@ pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
 pub use releases::{WriteBack, exponential, paced};
 pub use replay::{ReplayedCommand, replay};
-pub use report::{JobReport, Latencies};
+pub use report::{JobReport, Latencies, StepReport};
 pub use scenario::{HostSetup, Scenario, cut};
 pub use trace::QueueTrace;
 pub use watch::{RunEvent, Watch};

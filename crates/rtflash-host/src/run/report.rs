@@ -92,7 +92,17 @@ impl Latencies {
     }
 }
 
-/// The report of a job.
+/// The report of a step of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepReport {
+    /// The name of its operation.
+    pub op: &'static str,
+    /// From the release of each of its I/Os to the end of the last request, of those that ended
+    /// from the warm-up to the duration, both included.
+    pub latencies: Latencies,
+}
+
+/// The report of a job. The I/Os of a job with steps are its chains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobReport {
     /// Its name.
@@ -115,6 +125,8 @@ pub struct JobReport {
     pub deadline: Option<Span>,
     /// I/Os that took longer than the deadline: of those in `latencies`, and of the open ones.
     pub late: u64,
+    /// The steps of a chain, in order; none for other jobs.
+    pub steps: Vec<StepReport>,
 }
 
 #[cfg(test)]

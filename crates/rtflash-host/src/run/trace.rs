@@ -102,7 +102,7 @@ impl<W: Write> QueueTrace<W> {
             self.now = now;
         }
         match *what {
-            RunEvent::Released { io, job } => {
+            RunEvent::Released { io, job, .. } => {
                 self.ios.insert(io, (job, now));
                 self.io("b", io, job);
                 self.events.line().text(",\"args\":{\"io\":").number(io).text("}");
@@ -136,7 +136,7 @@ impl<W: Write> QueueTrace<W> {
                 self.goes_in(command)
             }
             RunEvent::PartHandedOver(command) => self.goes_in(command),
-            RunEvent::Late { .. } => Ok(()),
+            RunEvent::ChainBegun { .. } | RunEvent::ChainEnded { .. } | RunEvent::Late { .. } => Ok(()),
             RunEvent::Ended(command) => {
                 // A part may end while the rest is queued.
                 if self.commands.get(&command.id).is_some_and(|under| under.is_inside) {

@@ -8,12 +8,30 @@ use crate::Command;
 /// Something that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent<'a> {
+    /// A job begins a chain; its first I/O follows.
+    ChainBegun {
+        /// Its number, in order of begin.
+        chain: u64,
+        /// Whose it is, by position.
+        job: usize,
+    },
+    /// All steps of a chain have ended.
+    ChainEnded {
+        /// Its number.
+        chain: u64,
+        /// Whose it is, by position.
+        job: usize,
+        /// When it began.
+        begun: Instant,
+    },
     /// A job releases an I/O.
     Released {
         /// Its number, in order of release.
         io: u64,
         /// Whose it is, by position.
         job: usize,
+        /// The position of its step, if it is one of a chain.
+        step: Option<usize>,
     },
     /// A request or piece has its tag, and is at the scheduler.
     Queued {

@@ -13,7 +13,7 @@ use rtflash_testkit::cases;
 use crate::bounds::{job, worst};
 use crate::draws::{at, ns};
 
-fn scenario(seed: u64) -> Scenario {
+pub fn scenario(seed: u64) -> Scenario {
     let mut rng = Stream::numbered(seed, b"h-by-pos", 0);
     let mut cost = || EmmcCost {
         first: ns(rng.within(1, 60)),

@@ -5,6 +5,7 @@ mod ahead;
 mod batches;
 mod bounds;
 mod card;
+mod chains;
 mod climber;
 mod deadlines;
 mod draws;

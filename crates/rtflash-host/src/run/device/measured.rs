@@ -22,7 +22,8 @@ pub struct MeasuredDrive {
     pub depth: u32,
     /// Commands that it takes, and ends, together at most; 1 for a serial drive.
     pub together: u32,
-    /// The cost of each further command of those taken together; no more than any service.
+    /// The cost of each further command of those taken together, without its bytes; no more than
+    /// any service.
     pub each: Span,
     /// The extra cost of the first command after a time without any.
     pub idle: Option<AfterIdle>,
@@ -132,6 +133,12 @@ impl MeasuredCost {
         i128::try_from((u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024)).unwrap_or(i128::MAX / 4)
     }
 
+    /// The time by the line, in ns.
+    fn by_line(&self, of: &Handed) -> i128 {
+        let begin = if of.is_first { self.first } else { self.next };
+        i128::from(begin.as_ns()) + self.by_size(of.command.size)
+    }
+
     /// A service of the nearest size, moved along the line to this command.
     fn moved(&self, service: u64, nearest: u64, size: u64, first: bool) -> Span {
         let begin = if first { 0 } else { i128::from(self.next.as_ns()) - i128::from(self.first.as_ns()) };
@@ -218,11 +225,20 @@ impl MeasuredDrive {
         Ends::InTurn { read: self.read.line(idle), write: self.write.line(idle) }
     }
 
-    /// The time that commands after one in its batch add to it, if at most `inside` are in flight.
-    pub(crate) fn behind(&self, inside: u32) -> Span {
+    /// The time that a command adds to a batch of others: no more than its longest service.
+    fn adds(&self, of: &Handed) -> Span {
+        let bytes = u64::try_from(self.cost(&of.command).by_size(of.command.size)).unwrap_or(u64::MAX);
+        let bytes = Span::from_ns(bytes).unwrap_or(Span::LONGEST);
+        self.each.saturating_add(bytes).min(self.longest(&of.command, of.is_first))
+    }
+
+    /// The most time that commands after one in its batch add to it, if at most `inside` are in
+    /// flight, none of which has more than `size` bytes or takes more than `longest` ns.
+    pub(crate) fn behind(&self, inside: u32, size: u64, longest: u64) -> Span {
         let others = u64::from(self.together.min(inside).saturating_sub(1));
-        let time = others.saturating_mul(self.each.as_ns());
-        Span::from_ns(time).unwrap_or_else(|| Instant::END.since(Instant::START))
+        let bytes = self.read.by_size(size).max(self.write.by_size(size));
+        let adds = self.each.as_ns().saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX)).min(longest);
+        Span::from_ns(others.saturating_mul(adds)).unwrap_or_else(|| Instant::END.since(Instant::START))
     }
 }
 
@@ -304,11 +320,20 @@ impl<'a> RunningMeasured<'a> {
         if self.running == 0 {
             return;
         }
-        let batch: Vec<Handed> = self.commands.iter().take(self.running).copied().collect();
-        let longest = batch.iter().map(|handed| self.service(handed, now)).max().unwrap_or(Span::NANOSECOND);
+        // Slow times of a drive meet all commands of a batch: one service is drawn, that of the
+        // command with the longest time by its line. The longest of independent services would lie
+        // in their tail for most batches. No command takes less than its shortest service.
+        let batch = self.commands.iter().take(self.running).enumerate();
+        let by_line = batch.clone().max_by_key(|(_, of)| self.of.cost(&of.command).by_line(of));
+        let least = batch.clone().map(|(at, of)| (self.of.shortest(&of.command, of.is_first), at)).max();
+        let drawn = by_line.map_or(0, |(at, _)| at);
+        let handed = self.commands[drawn];
+        let drawn = (self.service(&handed, now), drawn);
+        let (longest, at) = least.map_or(drawn, |least| if least.0 > drawn.0 { least } else { drawn });
+        let others = self.commands.iter().take(self.running).enumerate().filter(|&(other, _)| other != at);
+        let others = others.map(|(_, of)| self.of.adds(of)).fold(Span::ZERO, Span::saturating_add);
         let waited = now.since(self.free);
         let idle = self.of.idle.filter(|idle| waited >= idle.after).map_or(Span::ZERO, |idle| idle.extra);
-        let others = self.of.behind(u32::try_from(self.running).unwrap_or(u32::MAX));
         self.ends = Some(now.saturating_add(longest).saturating_add(idle).saturating_add(others));
     }
 }

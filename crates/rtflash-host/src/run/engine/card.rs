@@ -89,7 +89,7 @@ impl<W: Watch> HostEngine<'_, W> {
     pub(super) fn run_card(&mut self, submitted: Option<Submitter>) -> bool {
         let Some(mut card) = self.card.take() else { return false };
         if let Some(run) = card.waiting.take_if(|_| !card.is_running) {
-            self.go_on(&mut card, run);
+            self.continue_run(&mut card, run);
         }
         if submitted.is_some() {
             let mut run = QueueRun { by: submitted, ..QueueRun::default() };
@@ -98,11 +98,11 @@ impl<W: Watch> HostEngine<'_, W> {
             } else {
                 run.list.extend(std::iter::from_fn(|| self.hand_over()));
             }
-            self.go_on(&mut card, run);
+            self.continue_run(&mut card, run);
         }
         while card.waiting.as_ref().is_none_or(|run| run.by.is_some()) && std::mem::take(&mut card.worker) {
             let run = QueueRun { list: card.put_back(), ..QueueRun::default() };
-            self.go_on(&mut card, run);
+            self.continue_run(&mut card, run);
         }
         self.card = Some(card);
         true
@@ -115,7 +115,7 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// A run goes on until it is over or waits in the driver.
-    fn go_on(&mut self, card: &mut Card, mut run: QueueRun) {
+    fn continue_run(&mut self, card: &mut Card, mut run: QueueRun) {
         loop {
             if run.list.is_empty() && (self.has_scheduler() || run.by.is_none()) {
                 self.fill(card, &mut run);

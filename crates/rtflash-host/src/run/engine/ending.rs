@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 
 use super::lives::EndOfIo;
 use super::tags::Submitter;
-use super::{EngineEvent, HostEngine, Io};
+use super::{CausedRelease, EngineEvent, HostEngine, Io};
 use crate::Command;
 use crate::run::job::JobReleases;
 use crate::run::watch::{RunEvent, Watch};
@@ -81,14 +81,21 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// An I/O has ended.
     fn finish(&mut self, number: u64) {
-        let Some(Io { job, released, bytes, .. }) = self.ios.remove(&number) else { return };
+        let Some(Io { job, released, bytes, chain, .. }) = self.ios.remove(&number) else { return };
         self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
         self.foresee(|foresight| foresight.ended(job));
-        if self.now >= self.scenario.warmup && self.lives[job].counts(self.now) {
+        let counts = self.now >= self.scenario.warmup && self.lives[job].counts(self.now);
+        if counts {
+            self.lives[job].bytes += u128::from(bytes);
+        }
+        if let Some(chain) = chain {
+            self.end_step(chain, released);
+            return;
+        }
+        if counts {
             let latency = self.now.since(released);
             self.latencies[job].note(latency.as_ns());
             self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
-            self.lives[job].bytes += u128::from(bytes);
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
             match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {
@@ -107,9 +114,9 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// A closed job's next I/O is planned. One that comes at once comes after all else at this
     /// instant.
-    fn replace(&mut self, job: usize, at: Instant) {
+    pub(super) fn replace(&mut self, job: usize, at: Instant) {
         match self.plan(job, at) {
-            Some(at) if at == self.now => self.caused.push_back(job),
+            Some(at) if at == self.now => self.caused.push_back(CausedRelease::Io(job)),
             at => self.events.extend(at.map(|at| Reverse((at, EngineEvent::Release(job))))),
         }
     }

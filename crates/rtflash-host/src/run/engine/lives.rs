@@ -6,6 +6,7 @@ use rtflash_model::{Instant, Span};
 
 use super::{EngineEvent, HostEngine, HostRunError, run_watched};
 use crate::run::job::{Job, JobReleases, ThinkAfter};
+use crate::run::report::Latencies;
 use crate::run::scenario::Scenario;
 use crate::run::watch::{RunEvent, Watch};
 
@@ -30,6 +31,8 @@ pub(super) struct JobLife {
     group: Instant,
     /// Bytes of the I/Os that count.
     pub(super) bytes: u128,
+    /// Latencies of the steps of chains that count.
+    pub(super) steps: Vec<Latencies>,
 }
 
 /// The next step of a closed job when an I/O of it has ended.
@@ -47,8 +50,11 @@ pub(super) enum EndOfIo {
 
 impl JobLife {
     pub(super) fn all(jobs: &[Job]) -> Vec<JobLife> {
-        let mut lives: Vec<JobLife> =
-            jobs.iter().map(|job| JobLife { waits_for: job.after.len(), ..JobLife::default() }).collect();
+        let life = |job: &Job| {
+            let steps = vec![Latencies::default(); job.steps.len()];
+            JobLife { waits_for: job.after.len(), steps, ..JobLife::default() }
+        };
+        let mut lives: Vec<JobLife> = jobs.iter().map(life).collect();
         for (position, job) in jobs.iter().enumerate() {
             job.after.iter().for_each(|&earlier| lives[earlier].followers.push(position));
         }

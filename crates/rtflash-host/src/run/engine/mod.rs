@@ -1,7 +1,9 @@
 //! The run itself.
 
+mod ask;
 mod bitmap;
 mod card;
+mod chains;
 mod ending;
 mod error;
 mod lives;
@@ -15,15 +17,16 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
-use super::device::{Attach, Handed, Target};
+use super::device::{Attach, Target};
 use super::foresight::Foresight;
 use super::merge::CommandMerger;
-use super::report::{JobReport, Latencies};
+use super::report::{JobReport, Latencies, StepReport};
 use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};
 use crate::{Command, Scheduler};
 
 use card::Card;
+use chains::Chain;
 pub use error::HostRunError;
 use lives::JobLife;
 pub use lives::until_over;
@@ -38,10 +41,21 @@ const MAX_PENDING: usize = 1 << 20;
 enum EngineEvent {
     /// The job of this position releases an I/O.
     Release(usize),
+    /// A chain of the job of this position goes on.
+    Step { job: usize, chain: u64 },
     /// A completion causes an asking.
     Ask,
     /// The time of the job of this position is over.
     Over(usize),
+}
+
+/// A release that a completion causes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CausedRelease {
+    /// The job of this position releases an I/O, or begins a chain.
+    Io(usize),
+    /// A chain of the job of this position goes on.
+    Step { job: usize, chain: u64 },
 }
 
 /// An I/O under way.
@@ -54,6 +68,8 @@ struct Io {
     left: u64,
     /// Whether one of them has gone to the device.
     begun: bool,
+    /// The chain that waits for it.
+    chain: Option<u64>,
 }
 
 struct HostEngine<'a, W> {
@@ -72,6 +88,8 @@ struct HostEngine<'a, W> {
     /// By number.
     ios: BTreeMap<u64, Io>,
     next_io: u64,
+    /// By number.
+    chains: BTreeMap<u64, Chain>,
     /// The I/O of each command that is queued or inside.
     io_of: HashMap<u64, u64>,
     next_command: u64,
@@ -94,7 +112,7 @@ struct HostEngine<'a, W> {
     queued: usize,
     // Kept for their memory.
     ended: Vec<Command>,
-    caused: VecDeque<usize>,
+    caused: VecDeque<CausedRelease>,
     latencies: Vec<Latencies>,
     /// I/Os of each job that ended behind their deadline.
     late: Vec<u64>,
@@ -141,9 +159,10 @@ pub fn run_by(
         lives: JobLife::all(&scenario.jobs),
         ios: BTreeMap::new(),
         next_io: 0,
+        chains: BTreeMap::new(),
         io_of: HashMap::new(),
         next_command: 0,
-        // What is cut as it goes out is no longer what was merged.
+        // A command that is cut as it goes out is not the one that was merged.
         merger: (scenario.host.merge && !scheduler.looks_ahead())
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
@@ -173,16 +192,21 @@ pub fn run_by(
             return Err(HostRunError::TooManyPending { at: now });
         }
     }
-    for (command, took) in engine.device.overdue(scenario.duration) {
-        engine.watch.see(scenario.duration, &RunEvent::Late { command: &command, took });
-    }
-    if looks_inside {
-        engine.look_inside(true);
-    }
+    engine.end(looks_inside);
     Ok(engine.report())
 }
 
 impl<W: Watch> HostEngine<'_, W> {
+    fn end(&mut self, looks_inside: bool) {
+        let duration = self.scenario.duration;
+        for (command, took) in self.device.overdue(duration) {
+            self.watch.see(duration, &RunEvent::Late { command: &command, took });
+        }
+        if looks_inside {
+            self.look_inside(true);
+        }
+    }
+
     /// Whether a run without a duration is over.
     fn has_ended(&self) -> bool {
         self.scenario.duration == Instant::END && self.lives.iter().all(JobLife::is_over)
@@ -190,7 +214,7 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
-        self.ios.len() > MAX_PENDING || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
+        self.ios.len().max(self.chains.len()) > MAX_PENDING || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
     }
 
     fn next_instant(&self) -> Option<Instant> {
@@ -225,6 +249,10 @@ impl<W: Watch> HostEngine<'_, W> {
             self.events.pop();
             asks |= match event {
                 EngineEvent::Release(job) => self.timed(job),
+                EngineEvent::Step { job, chain } => {
+                    self.foresee(|foresight| foresight.happens(job));
+                    self.go_on(chain)
+                }
                 EngineEvent::Ask => {
                     self.retry.take_if(|_| self.card.is_none());
                     self.card_ended();
@@ -244,15 +272,26 @@ impl<W: Watch> HostEngine<'_, W> {
         if self.admit(true) {
             self.ask();
         }
-        while let Some(job) = self.caused.pop_front() {
+        self.cause();
+    }
+
+    /// Releases that completions cause at once, each of which asks.
+    fn cause(&mut self) {
+        while let Some(caused) = self.caused.pop_front() {
+            let (CausedRelease::Io(job) | CausedRelease::Step { job, .. }) = caused;
             self.foresee(|foresight| foresight.happens(job));
-            let any = self.release(job);
+            let any = match caused {
+                CausedRelease::Io(job) => self.release(job),
+                CausedRelease::Step { chain, .. } => self.go_on(chain),
+            };
             // A process submits together what it sees the ends of at one time.
-            let more = self.scenario.jobs[job].is_async && self.caused.front() == Some(&job);
+            let more = self.scenario.jobs[job].is_async && self.caused.front() == Some(&caused);
             if !more && (self.admit(false) || any) {
                 self.ask();
             }
-            self.leave(job);
+            if let CausedRelease::Io(job) = caused {
+                self.leave(job);
+            }
         }
     }
 
@@ -281,77 +320,47 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// A job releases its next I/O. Says whether it has one.
     fn release(&mut self, position: usize) -> bool {
-        let Some(whole) = self.next_whole(position) else { return false };
-        let io = self.next_io;
-        self.next_io += 1;
-        self.watch.see(self.now, &RunEvent::Released { io, job: position });
-        self.foresee(|foresight| foresight.released(position));
-        self.ios.insert(io, Io { job: position, released: self.now, bytes: whole.size, left: 0, begun: false });
-        let requests = self.submit(io, whole);
-        if let Some(io) = self.ios.get_mut(&io) {
-            io.left = requests;
+        if self.scenario.jobs[position].is_chain() {
+            return self.begin_chain(position);
         }
+        let Some(whole) = self.next_whole(position) else { return false };
+        self.send(position, whole, None);
         self.lives[position].live += 1;
         true
     }
 
-    /// Asks until nothing comes, or there is no room.
-    fn ask(&mut self) {
-        if self.run_card(None) {
-            return;
+    /// An I/O is released, for which a chain waits or not.
+    fn send(&mut self, job: usize, whole: Command, chain: Option<u64>) {
+        let io = self.next_io;
+        self.next_io += 1;
+        let step = chain.map(|chain| self.chains[&chain].step);
+        self.watch.see(self.now, &RunEvent::Released { io, job, step });
+        self.foresee(|foresight| foresight.released(job));
+        self.ios.insert(io, Io { job, released: self.now, bytes: whole.size, left: 0, begun: false, chain });
+        let requests = self.submit(io, whole);
+        if let Some(io) = self.ios.get_mut(&io) {
+            io.left = requests;
         }
-        while self.device.has_room() {
-            let Some(handed) = self.hand_over() else {
-                if !self.asks_at_ends && self.queued > 0 {
-                    // A delay that runs is kept (`blk_mq_delay_run_hw_queues`). The run at a
-                    // completion has ended it (`blk_mq_sched_restart`), that at an arrival has not.
-                    self.retry.get_or_insert(self.scenario.host.retry(self.now));
-                }
-                break;
-            };
-            self.device.take(handed, self.now);
-        }
-        self.restarts |= !self.device.has_room();
-    }
-
-    /// Asks once.
-    fn hand_over(&mut self) -> Option<Handed> {
-        if let Some(foresight) = &self.foresight {
-            self.scheduler.foresee(foresight.earliest(self.now));
-        }
-        let command = self.scheduler.ask(self.now)?;
-        let command = self.merger.as_mut().and_then(|merger| merger.take(command.id)).unwrap_or(command);
-        let is_part = self.left.get_mut(&command.id).is_some_and(|(unhanded, _)| {
-            *unhanded = unhanded.saturating_sub(command.size);
-            *unhanded > 0
-        });
-        self.queued -= usize::from(!is_part);
-        let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
-        self.watch.see(self.now, &seen);
-        let mut is_first = false;
-        for number in self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
-        {
-            let io = self.ios.get_mut(number);
-            is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
-        }
-        let queue = self.scheduler.queue(&command, self.device.unfetched());
-        Some(Handed { command, is_first, queue })
     }
 
     fn report(self) -> Vec<JobReport> {
         let Scenario { jobs, duration, warmup, .. } = self.scenario;
-        let each = jobs.iter().zip(self.latencies).zip(self.late).zip(&self.lives);
-        let report = |(((job, latencies), late), life): (((&super::Job, Latencies), u64), &JobLife)| {
+        let report = |((job, latencies), life): ((&super::Job, Latencies), &JobLife)| {
             let span = life.span(*warmup, *duration);
             let bytes_per_s = (life.bytes * 1_000_000_000).checked_div(span.as_ns().into()).unwrap_or(0);
             let (name, deadline, bytes) = (job.name.clone(), job.deadline, life.bytes);
-            JobReport { name, latencies, bytes, bytes_per_s, span, open: 0, oldest: Span::ZERO, deadline, late }
+            let (open, oldest, late) = (0, Span::ZERO, 0);
+            let steps = job.steps.iter().zip(&life.steps);
+            let steps = steps.map(|(step, of)| StepReport { op: step.name(), latencies: of.clone() }).collect();
+            JobReport { name, latencies, bytes, bytes_per_s, span, open, oldest, deadline, late, steps }
         };
-        let mut reports: Vec<JobReport> = each.map(report).collect();
-        for io in self.ios.values() {
-            let (report, age) = (&mut reports[io.job], duration.since(io.released));
+        let mut reports: Vec<JobReport> = jobs.iter().zip(self.latencies).zip(&self.lives).map(report).collect();
+        reports.iter_mut().zip(self.late).for_each(|(report, late)| report.late = late);
+        let ios = self.ios.values().filter(|io| io.chain.is_none()).map(|io| (io.job, io.released));
+        for (job, released) in ios.chain(self.chains.values().map(|chain| (chain.job, chain.begun))) {
+            let (report, age) = (&mut reports[job], duration.since(released));
             (report.open, report.oldest) = (report.open + 1, age.max(report.oldest));
-            report.late += u64::from(jobs[io.job].is_late(age));
+            report.late += u64::from(jobs[job].is_late(age));
         }
         reports
     }

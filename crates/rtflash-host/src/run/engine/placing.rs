@@ -40,16 +40,38 @@ struct PacedOp {
 
 impl JobProgress {
     pub(super) fn new(job: &Job) -> JobProgress {
-        let begins = std::iter::once(&job.from).chain(&job.stretches);
-        JobProgress { next: begins.map(|&from| [from; 3]).collect(), ..JobProgress::default() }
+        let begins = std::iter::once(job.from).chain(job.stretches.iter().copied()).filter(|_| !job.is_chain());
+        let begins = begins.chain(job.steps.iter().map(|step| step.from));
+        JobProgress { next: begins.map(|from| [from; 3]).collect(), ..JobProgress::default() }
     }
 }
 
-/// The place at which sequential I/Os go on at the end of a stretch that begins at `begin`.
-fn next_round(job: &Job, begin: u64) -> u64 {
-    match job.span {
-        Some(span) if job.gap < 0 => begin.saturating_add(span.saturating_sub(job.gap.unsigned_abs())),
-        _ => begin,
+/// A stretch of the device in which I/Os of a job lie.
+pub(super) struct JobStretch {
+    pub(super) pattern: JobPattern,
+    pub(super) begin: u64,
+    pub(super) span: Option<u64>,
+    /// Above zero.
+    pub(super) align: u64,
+    /// See [`Job`].
+    pub(super) gap: i64,
+}
+
+/// The position of an I/O among all of its job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StretchTurn {
+    /// I/Os before it in its stretch.
+    pub(super) turn: u64,
+    /// The position of its stretch, and the number of these.
+    pub(super) stretch: usize,
+    pub(super) stretches: u64,
+}
+
+/// The place at which sequential I/Os go on at the end of a stretch.
+fn next_round(of: &JobStretch) -> u64 {
+    match of.span {
+        Some(span) if of.gap < 0 => of.begin.saturating_add(span.saturating_sub(of.gap.unsigned_abs())),
+        _ => of.begin,
     }
 }
 
@@ -164,6 +186,17 @@ impl<W: Watch> HostEngine<'_, W> {
         self.scenario.whole_of(position, io, from)
     }
 
+    /// The number of the next chain of a job that begins one now; `None` if it has none.
+    pub(super) fn next_chain_of(&mut self, position: usize) -> Option<u64> {
+        if self.has_released_all(position) || self.lives[position].is_late(self.now) {
+            return None;
+        }
+        let progress = &mut self.progress[position];
+        progress.coming.pop_front();
+        progress.released += 1;
+        Some(progress.released - 1)
+    }
+
     /// The place of an I/O.
     fn place(&mut self, position: usize, number: u64, io: &MixedIo) -> u64 {
         let job = &self.scenario.jobs[position];
@@ -171,30 +204,39 @@ impl<W: Watch> HostEngine<'_, W> {
         let stretches = job.stretches.len() as u64 + 1;
         let stretch = usize::try_from(number % stretches).expect("a position in a list");
         let begin = stretch.checked_sub(1).map_or(job.from, |further| job.stretches[further]);
-        let align = job.align(io.op).max(1);
-        match (job.pattern, job.span) {
+        let (align, gap) = (job.align(io.op).max(1), job.gap);
+        let of = JobStretch { pattern: job.pattern, begin, span: job.span, align, gap };
+        self.place_in(position, StretchTurn { turn: number / stretches, stretch, stretches }, &of, io)
+    }
+
+    /// The place of an I/O in a stretch of its job.
+    pub(super) fn place_in(&mut self, position: usize, at: StretchTurn, of: &JobStretch, io: &MixedIo) -> u64 {
+        let StretchTurn { turn, stretch, stretches } = at;
+        let begin = of.begin;
+        match (of.pattern, of.span) {
             (JobPattern::Random, Some(span)) => {
-                let places = span.saturating_sub(io.size) / align + 1;
+                let number = turn.wrapping_mul(stretches).wrapping_add(stretch as u64);
+                let places = span.saturating_sub(io.size) / of.align + 1;
                 let place = self.drawn(b"places\0\0", position, number).below(places);
-                begin.saturating_add(place.saturating_mul(align))
+                begin.saturating_add(place.saturating_mul(of.align))
             }
             (JobPattern::Shuffled, Some(span)) => {
-                let places = (span.saturating_sub(io.size) / align + 1).max(1);
-                let (at, round) = ((number / stretches) % places, number / stretches / places);
+                let places = (span.saturating_sub(io.size) / of.align + 1).max(1);
+                let (at, round) = (turn % places, turn / places);
                 let mut keys =
                     self.drawn(b"shuffled", position, round.wrapping_mul(stretches).wrapping_add(stretch as u64));
                 let keys = [(); 4].map(|()| keys.below(u64::MAX));
-                begin.saturating_add(shuffled(at, places, keys).saturating_mul(align))
+                begin.saturating_add(shuffled(at, places, keys).saturating_mul(of.align))
             }
             (_, span) => {
                 let next = &mut self.progress[position].next[stretch][kind_of(io.op)];
                 let end = next.checked_add(io.size);
                 let fits = *next >= begin && span.is_none_or(|span| end.is_some_and(|end| end - begin <= span));
-                let from = if fits && end.is_some() { *next } else { next_round(job, begin) };
+                let from = if fits && end.is_some() { *next } else { next_round(of) };
                 // Below the begin of the device is below the begin of the stretch.
                 let end = from.saturating_add(io.size);
-                let after = end.checked_add_signed(job.gap);
-                *next = after.filter(|after| *after >= begin).unwrap_or_else(|| next_round(job, begin));
+                let after = end.checked_add_signed(of.gap);
+                *next = after.filter(|after| *after >= begin).unwrap_or_else(|| next_round(of));
                 from
             }
         }

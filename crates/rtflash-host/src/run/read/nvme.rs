@@ -26,6 +26,7 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
         "drain",
         "read_ahead",
         "ends_within",
+        "fitted",
     ];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     const FLASH: &str = "a device as a task set has it";

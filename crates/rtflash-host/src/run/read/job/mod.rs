@@ -1,5 +1,6 @@
 //! Jobs in JSON.
 
+mod steps;
 mod variety;
 
 use std::collections::HashMap;
@@ -12,11 +13,12 @@ use super::MAX_COMMANDS;
 use super::instant;
 use crate::file::{ObjectField, above_zero, bytes_above_zero, op, time_above_zero};
 use crate::host::Host;
-use crate::run::job::{Job, JobPattern, JobReleases};
+use crate::run::chain::ChainStep;
+use crate::run::job::{Job, JobPattern, JobReleases, MixedIo};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "name",
     "op",
     "pattern",
@@ -47,6 +49,7 @@ const FIELDS: [&str; 30] = [
     "burst",
     "after",
     "ramp",
+    "steps",
 ];
 
 /// The host and the jobs that a job can refer to.
@@ -71,13 +74,11 @@ pub(super) fn job<'t>(
         reader.string(raw, place, "a string")
     });
     let mix = fields.or("mix", Vec::new(), mix);
-    let (op, size) = match mix.first() {
-        Some(io) => (Some(io.op), Some(io.size)),
-        None => (
-            fields.required(raw, "op", "`read` or `write`, in a string", op),
-            fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero),
-        ),
-    };
+    let steps = fields.or("steps", Vec::new(), steps::steps);
+    let has_steps = fields.has("steps");
+    let first = mix.first().copied().or(steps.iter().find_map(ChainStep::io));
+    let (op, size) = if has_steps { (None, None) } else { kind(&mut fields, raw, first) };
+    let (op, size) = (op.or(first.map(|io| io.op)), size.or(first.map(|io| io.size)));
     let longest = mix.iter().map(|io| io.size).max().or(size);
     let pattern = fields.or("pattern", JobPattern::Sequential, pattern);
     let begins = fields.or("from", vec![0], begins);
@@ -87,22 +88,23 @@ pub(super) fn job<'t>(
     let depth = fields.or("depth", 1, depth);
     let think = fields.or("think", Span::ZERO, Reader::time);
     let variety = Variety::read(&mut fields, before);
-    let rate = variety.rate;
     let flush = fields.or("flush", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
     let class = variety.job.class;
     let deadline = fields.or("deadline", None, |reader, raw, place| deadline(reader, raw, place, class).map(Some));
     let given = ["every", "depth", "think", "jitter", "rate", "flush"].map(|name| fields.has(name));
     let given_late = GIVEN_LATE.map(|name| fields.has(name));
+    let misfits = steps::misfits(has_steps, |name| fields.has(name));
+    steps::refuse(reader, raw, place, misfits);
     contradictions(reader, raw, place, given, op);
     late(reader, raw, place, every, jitter);
     variety::contradictions(reader, raw, place, given, given_late);
     let (name, size) = (name?, size?);
-    let releases = match (every, rate, flush) {
+    let releases = match (every, variety.rate, flush) {
         (Some(period), ..) => JobReleases::Every { period, jitter },
         (None, Some(rate), Some(flush)) => JobReleases::WriteBack(WriteBack { rate, flush }),
         (None, ..) => JobReleases::Closed { depth, think },
     };
-    let pace = rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
+    let pace = variety.rate.filter(|_| matches!(releases, JobReleases::Closed { .. }));
     let job = Job {
         name,
         op: op.unwrap_or(Op::Read),
@@ -115,10 +117,24 @@ pub(super) fn job<'t>(
         deadline,
         mix,
         stretches: begins[1..].to_vec(),
+        steps,
         ..variety.job
     };
     misplaced(reader, raw, place, &job);
     Some(job)
+}
+
+/// Operation and size of the I/Os of a job, which are not stated where it has others.
+fn kind<const N: usize>(
+    fields: &mut ObjectField<'_, '_, '_, N>,
+    raw: &str,
+    others: Option<MixedIo>,
+) -> (Option<Op>, Option<u64>) {
+    if others.is_some() {
+        return (None, None);
+    }
+    let op = fields.required(raw, "op", "`read` or `write`, in a string", op);
+    (op, fields.required(raw, "size", "bytes with their unit, such as \"64KiB\"", bytes_above_zero))
 }
 
 /// A limit that bounds can be compared with. Real-time jobs alone have bounds.

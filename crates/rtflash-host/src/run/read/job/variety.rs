@@ -133,7 +133,7 @@ pub(super) fn mix<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) 
 }
 
 /// Whether a list is neither empty nor too long.
-fn in_number(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, number: usize) -> Option<()> {
+pub(super) fn in_number(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, number: usize) -> Option<()> {
     if reader.faults() == 0 && !(1..=MAX_LIST).contains(&number) {
         reader.refuse(raw, place, format!("{number} entries"), format!("from 1 to {MAX_LIST}"));
     }
