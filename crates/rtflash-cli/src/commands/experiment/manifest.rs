@@ -78,6 +78,7 @@ pub struct Manifest {
     shard: Option<String>,
 }
 
+/// Task sets that were given.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestSets {
     /// The CRC-32 of their lines of JSON, point by point, as eight hexadecimal digits.
@@ -95,6 +96,7 @@ impl ManifestSets {
     }
 }
 
+/// An algorithm under an analysis.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestContender {
     algorithm: &'static str,
@@ -103,6 +105,7 @@ struct ManifestContender {
     server: Option<&'static str>,
 }
 
+/// How bandwidth is measured.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestBandwidth {
     /// How long each run goes on before pages are counted; null until writes have filled the
