@@ -146,6 +146,21 @@ fn a_later_command_delays_its_batch() {
     assert_eq!(found(2), (205, Some(204)));
 }
 
+/// The read is the longest command of the batch by its line, and its service is 10 ns. The write
+/// takes 60 ns at least, so that the batch does, too. The read adds 5 ns.
+#[test]
+fn no_command_of_a_batch_takes_less_than_its_shortest_service() {
+    let text = r#"{ "device": { "kind": "measured", "depth": 2, "together": 2, "each": "5ns",
+            "read": { "first": "100ns", "next": "100ns", "per_kib": "0ns", "services": [ { "size": "4KiB", "ns": [10] } ] },
+            "write": { "first": "50ns", "next": "50ns", "per_kib": "0ns", "services": [ { "size": "4KiB", "ns": [60] } ] } },
+        "scheduler": "none", "duration": "20us",
+        "jobs": [ { "name": "reader", "op": "read", "size": "4KiB", "count": 1 },
+            { "name": "writer", "op": "write", "size": "4KiB", "count": 1 } ] }"#;
+    let scenario = read_scenario(text, None).expect("a scenario");
+    let reports = run(&scenario, 1).expect("a short run");
+    assert_eq!([0, 1].map(|job: usize| reports[job].latencies.max()), [Some(65); 2]);
+}
+
 /// No run exceeds a bound. Some runs exceed the bound of a device that takes one command at a time:
 /// a later command delays its batch.
 #[test]

@@ -91,11 +91,12 @@ fn latencies_by_hand() {
 #[test]
 fn a_deadline_is_one_of_the_whole() {
     let chain = |deadline: &str| {
-        let steps = r#"[{ "op": "read", "size": "4KiB" }, { "op": "write", "size": "4KiB" }]"#;
+        // The think time of the last step is no part of a chain.
+        let steps = r#"[{ "op": "read", "size": "4KiB" }, { "op": "write", "size": "4KiB", "think": "1s" }]"#;
         let fields = format!(r#""class": "rt", "every": "100us", "deadline": "{deadline}""#);
         scenario(&format!(r#"{{ "name": "a", "steps": {steps}, {fields} }}"#), "1ms")
     };
-    for (deadline, late) in [("30us", 0), ("29us", 10)] {
+    for (deadline, late) in [("30us", 0), ("29us", 10), ("19us", 10)] {
         let scenario = chain(deadline);
         assert_eq!(run(&scenario, 1).expect("a short run")[0].late, late, "{deadline}");
         let found = bounds(&scenario);
@@ -111,16 +112,18 @@ fn each_step_has_its_places() {
     impl Watch for Places {
         fn see(&mut self, _: Instant, what: &RunEvent<'_>) {
             if let RunEvent::Queued { command, .. } = what {
-                self.0[usize::from(command.op == Op::Write)].push(command.from);
+                let at = [Op::Read, Op::Write, Op::Discard].iter().position(|&op| op == command.op);
+                self.0[at.expect("an operation of a step")].push(command.from);
             }
         }
     }
     let steps = r#"[{ "op": "read", "size": "4KiB", "pattern": "shuffled", "span": "32KiB", "times": 4 },
-        { "op": "write", "size": "8KiB", "from": "1MiB", "span": "20KiB" }]"#;
-    let mut places = Places(vec![Vec::new(); 2]);
+        { "op": "write", "size": "8KiB", "from": "1MiB", "span": "20KiB" },
+        { "op": "discard", "size": "4KiB", "pattern": "shuffled", "span": "32KiB", "times": 4 }]"#;
+    let mut places = Places(vec![Vec::new(); 3]);
     run_watched(&scenario(&format!(r#"{{ "name": "a", "steps": {steps}, "count": 4 }}"#), "1ms"), 1, &mut places)
         .expect("a short run");
-    let [reads, writes] = &places.0[..] else { panic!("two operations") };
+    let [reads, writes, discards] = &places.0[..] else { panic!("three operations") };
     // Two chains read each of eight places once, in two orders.
     for round in reads.chunks(8) {
         let mut round = round.to_vec();
@@ -128,6 +131,8 @@ fn each_step_has_its_places() {
         assert_eq!(round, (0..8).map(|place| place << 12).collect::<Vec<u64>>());
     }
     assert_ne!(reads[..8], reads[8..]);
+    // Each step has orders of its own.
+    assert_ne!(reads, discards);
     // A third write of 8 KiB does not fit into 20 KiB.
     let begin = 1 << 20;
     assert_eq!(writes[..], [begin, begin + (8 << 10), begin, begin + (8 << 10)]);
