@@ -186,7 +186,7 @@ impl<'a> Field<'a> {
                 return Ordering::Equal;
             }
             let cluster = |of| TasksOnChips { tasks: self.tasks(of, task), chips: self.size(of) };
-            self.loads.compare_exactly(cluster(left), cluster(right))
+            self.loads.compare_exactly(&cluster(left), &cluster(right))
         })
     }
 }

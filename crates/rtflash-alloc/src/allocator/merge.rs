@@ -202,7 +202,7 @@ impl Merger {
             let tasks = pair.iter().flat_map(|&slot| clusters.list_of(slot)).collect();
             TasksOnChips { tasks, chips: pair.iter().map(|&slot| clusters.slots[slot].size).sum() }
         };
-        view.loads.compare_exactly(merged(a), merged(b))
+        view.loads.compare_exactly(&merged(a), &merged(b))
     }
 
     /// U of two clusters merged, in doubles.
