@@ -1,6 +1,5 @@
 //! Best fit, with merging of clusters (Clustering-BFD, Algorithm 1) and without (full isolation).
 
-use std::cell::Cell;
 use std::cmp::Ordering;
 
 use rtflash_analysis::{Analysis, LinearTest, Work};
@@ -76,28 +75,7 @@ impl Allocator for FullIsolation {
 
 /// Best fit under Theorem 1.
 pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
-    with_scratch(|scratch| BestFitRun::new(set, test, scratch).allocate(merging))
-}
-
-/// Memory that one allocation after another is made in.
-#[derive(Default)]
-struct Scratch {
-    table: PerId<TaskId, Load>,
-    alone: PerId<TaskId, LoadShare>,
-    order: Vec<TaskId>,
-    clusters: GrowingClusters,
-    merger: Merger,
-    ties: TiedTasks,
-}
-
-/// Lends the thread's scratch memory: an allocation of eight tasks takes less time than the memory
-/// for it.
-fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    thread_local!(static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) });
-    let mut scratch = SCRATCH.take().unwrap_or_default();
-    let result = work(&mut scratch);
-    SCRATCH.set(Some(scratch));
-    result
+    BestFitRun::new(set, test).allocate(merging)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +98,12 @@ impl Candidate {
 
 struct BestFitRun<'a> {
     loads: Loads<'a>,
-    scratch: &'a mut Scratch,
+    table: PerId<TaskId, Load>,
+    alone: PerId<TaskId, LoadShare>,
+    order: Vec<TaskId>,
+    clusters: GrowingClusters,
+    merger: Merger,
+    ties: TiedTasks,
 }
 
 /// The clusters as they stand, and what tasks would take of them.
@@ -186,28 +169,28 @@ impl<'a> Field<'a> {
                 return Ordering::Equal;
             }
             let cluster = |of| TasksOnChips { tasks: self.tasks(of, task), chips: self.size(of) };
-            self.loads.compare_exactly(cluster(left), cluster(right))
+            self.loads.compare_exactly(&cluster(left), &cluster(right))
         })
     }
 }
 
 impl<'a> BestFitRun<'a> {
-    fn new(set: &'a TaskSet, test: &'a dyn LinearTest, scratch: &'a mut Scratch) -> BestFitRun<'a> {
+    fn new(set: &'a TaskSet, test: &'a dyn LinearTest) -> BestFitRun<'a> {
         let loads = Loads::new(set, test);
-        loads.fill(&mut scratch.table);
+        let mut table = PerId::default();
+        loads.fill(&mut table);
         let one_chip = loads.size_costs(1);
-        scratch.alone.clear();
-        scratch.alone.extend(scratch.table.iter().map(|load| loads.share(load, one_chip)));
-        loads.decreasing_order(&scratch.alone, &mut scratch.order);
-        scratch.clusters.reset(set.device().chips(), set.tasks().count());
-        scratch.merger.reset();
-        scratch.ties.reset();
-        BestFitRun { loads, scratch }
+        let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
+        let mut order = Vec::new();
+        loads.decreasing_order(&alone, &mut order);
+        let clusters = GrowingClusters::new(set.device().chips(), set.tasks().count());
+        let (merger, ties) = (Merger::default(), TiedTasks::default());
+        BestFitRun { loads, table, alone, order, clusters, merger, ties }
     }
 
     fn allocate(mut self, merging: bool) -> Outcome {
-        for turn in 0..self.scratch.order.len() {
-            let task = self.scratch.order[turn];
+        for turn in 0..self.order.len() {
+            let task = self.order[turn];
             let candidate = self.best_fit(task).or_else(|| if merging { self.merge_until_it_fits(task) } else { None });
             match candidate {
                 Some(candidate) => self.place(task, candidate),
@@ -223,7 +206,7 @@ impl<'a> BestFitRun<'a> {
         if let Some(unplaced) = self.overloaded() {
             return Outcome::NotSchedulable(Failure { unplaced, overloaded: None, by_merge: true });
         }
-        match self.scratch.clusters.finish(self.loads.set) {
+        match self.clusters.finish(self.loads.set) {
             Some(allocation) => Outcome::Schedulable(allocation),
             // Not reached: clusters are numbered as an allocation wants them.
             None => Outcome::CannotTell(super::Limit::TooMuchWork { limit: 0 }),
@@ -232,8 +215,8 @@ impl<'a> BestFitRun<'a> {
 
     /// The clusters as they stand, and the memory of which are alike.
     fn field(&mut self) -> (Field<'_>, &mut TiedTasks) {
-        let Scratch { table, alone, clusters, ties, .. } = &mut *self.scratch;
-        (Field { loads: &self.loads, table, alone, clusters }, ties)
+        let BestFitRun { loads, table, alone, clusters, ties, .. } = self;
+        (Field { loads, table, alone, clusters }, ties)
     }
 
     /// The feasible cluster with the highest U, ties by position (lines 7 and 17).
@@ -253,7 +236,7 @@ impl<'a> BestFitRun<'a> {
     /// look: the others have not changed.
     fn merge_until_it_fits(&mut self, task: TaskId) -> Option<Candidate> {
         loop {
-            let clusters = &mut self.scratch.clusters;
+            let clusters = &mut self.clusters;
             if clusters.len() == 1 {
                 return None;
             }
@@ -264,8 +247,8 @@ impl<'a> BestFitRun<'a> {
                 if clusters.free_clusters() == 1 {
                     clusters.open(self.loads.size_costs(clusters.free_size));
                 }
-                let Scratch { clusters, merger, ties, table, .. } = &mut *self.scratch;
-                let slot = merger.merge_lowest(clusters, ties, &LoadTable { loads: &self.loads, table });
+                let BestFitRun { loads, clusters, merger, ties, table, .. } = self;
+                let slot = merger.merge_lowest(clusters, ties, &LoadTable { loads, table });
                 self.field().0.candidate(task, slot)
             };
             if self.field().0.fits(task, candidate) {
@@ -275,11 +258,11 @@ impl<'a> BestFitRun<'a> {
     }
 
     fn place(&mut self, task: TaskId, candidate: Candidate) {
-        let Scratch { clusters, merger, ties, .. } = &mut *self.scratch;
+        let BestFitRun { loads, clusters, merger, ties, .. } = self;
         let slot = match candidate.slot {
             Some(slot) => slot,
             None => {
-                let costs = self.loads.size_costs(clusters.free_size);
+                let costs = loads.size_costs(clusters.free_size);
                 clusters.open(costs)
             }
         };
@@ -306,7 +289,7 @@ impl<'a> BestFitRun<'a> {
     /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task
     /// that joined it last.
     fn overloaded(&self) -> Option<Unplaced> {
-        let clusters = &self.scratch.clusters;
+        let clusters = &self.clusters;
         let fails = |&slot: &SlotId| {
             let cluster = &clusters.slots[slot];
             !self.loads.fits(cluster.share.total(), cluster.count as usize, cluster.size, || clusters.list_of(slot))
@@ -314,7 +297,7 @@ impl<'a> BestFitRun<'a> {
         let position = clusters.live.iter().position(fails)?;
         let slot = clusters.live[position];
         let mut tasks = clusters.list_of(slot);
-        let turn = |task: TaskId| self.scratch.order.iter().position(|&placed| placed == task);
+        let turn = |task: TaskId| self.order.iter().position(|&placed| placed == task);
         let last = tasks.iter().copied().max_by_key(|&task| turn(task))?;
         tasks.retain(|&task| task != last);
         let cluster = &clusters.slots[slot];

@@ -37,7 +37,7 @@ pub(super) struct ClusterSlot {
 }
 
 /// Clusters in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct GrowingClusters {
     pub slots: PerId<SlotId, ClusterSlot>,
     /// Slots that are clusters of their own, by position.
@@ -51,12 +51,9 @@ pub(super) struct GrowingClusters {
 
 impl GrowingClusters {
     /// m clusters of one chip, no task placed.
-    pub fn reset(&mut self, chips: u32, tasks: u32) {
-        self.slots.clear();
-        self.live.clear();
-        self.next_task.clear();
-        self.next_task.resize(tasks, END);
-        (self.chips, self.free_first, self.free_size) = (chips, 0, 1);
+    pub fn new(chips: u32, tasks: u32) -> GrowingClusters {
+        let (slots, live, next_task) = (PerId::default(), Vec::new(), PerId::filled(END, tasks));
+        GrowingClusters { slots, live, next_task, chips, free_first: 0, free_size: 1 }
     }
 
     /// How many clusters have no task and are not slots.

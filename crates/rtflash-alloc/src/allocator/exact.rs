@@ -78,7 +78,8 @@ pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::
 }
 
 /// The search if fewer chips count before what they cost, and it is known what subsets need at
-/// least: only those are tested that can be part of a partition of the fewest chips.
+/// least: only those are tested that can be part of a partition of the fewest chips. To test all
+/// takes 1.5 times the instructions for 8 tasks on 16 chips under `sound`.
 pub(super) fn search_fewest<S: Sizes>(
     sizes: &mut S,
     mut least: LeastSizes,

@@ -199,23 +199,11 @@ impl<'a> Loads<'a> {
         Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
-    /// How U(φ) of two clusters compares, exactly. Tasks alike in clusters of one size cancel
-    /// before any arithmetic.
+    /// How U(φ) of two clusters compares, exactly.
     #[cold]
-    pub fn compare_exactly(&self, left: TasksOnChips, right: TasksOnChips) -> Ordering {
-        if left.chips == right.chips {
-            let shapes = |tasks: &[TaskId]| {
-                let shape = |&task: &TaskId| self.set.tasks().get(task).map(|task| (task.read, task.write));
-                let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
-                shapes.sort_unstable();
-                shapes
-            };
-            if shapes(&left.tasks) == shapes(&right.tasks) {
-                return Ordering::Equal;
-            }
-        }
+    pub fn compare_exactly(&self, left: &TasksOnChips, right: &TasksOnChips) -> Ordering {
         let exact = |of: &TasksOnChips| self.exact(&of.tasks, of.chips);
-        exact(&left).cmp(&exact(&right))
+        exact(left).cmp(&exact(right))
     }
 
     /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position

@@ -7,7 +7,8 @@ use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
 
 use super::Limit;
 
-/// Loads of merged clusters that are remembered.
+/// Loads of merged clusters that are remembered: without them 100 tasks on 24 chips take twice the
+/// time under `sound`.
 const REMEMBERED: usize = 1 << 16;
 
 /// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more

@@ -190,7 +190,8 @@ impl Sizes for LinearSizes<'_> {
 
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
     /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
-    /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here.
+    /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here. Without
+    /// it `clustering-search` takes 15 times the instructions for 8 tasks on 16 chips.
     fn surely_too_many(&mut self, alone: &PerId<TaskId, Smallest<LinearHeld>>) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;

@@ -24,7 +24,6 @@ use crate::organisation::{collects, is_on_one_channel, may_queue};
 use crate::work::Work;
 pub use certify::{Certification, Trial, certify, certify_beside, certify_whole, certify_without_servers, tried};
 use neighbourhoods::Neighbourhood;
-use trials::KnownTrial;
 pub use trials::TrialAnswers;
 
 /// A cluster's processor with no one else on the bus, once it was asked for; `None` inside where
@@ -63,7 +62,7 @@ pub struct ChannelContention<'a> {
     /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
     /// Answers of a search's trials so far; `None` if certificates are made.
-    trials: Option<KnownTrial<'a>>,
+    trials: Option<&'a TrialAnswers>,
 }
 
 impl<'a> ChannelContention<'a> {

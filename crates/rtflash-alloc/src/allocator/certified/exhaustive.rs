@@ -2,7 +2,6 @@
 //! to the right neighbours.
 
 use rtflash_model::{Allocation, Placement};
-use rustc_hash::FxHashMap;
 
 use super::organisations::Organisations;
 use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
@@ -47,17 +46,12 @@ pub(super) fn search(
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
     let partitions = subsets.partitions(usize::try_from(more * MOST_PARTITIONS / chips).expect("a few thousand"));
-    // A block is one of many partitions.
-    let mut known = FxHashMap::default();
-    let mut block = |block: usize| -> TaskBlock {
-        let made = || {
-            let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
-            TaskBlock { block, tasks: subsets.members(block).into(), least }
-        };
-        known.entry(block).or_insert_with(made).clone()
+    let block = |block: usize| {
+        let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
+        TaskBlock { block, tasks: subsets.members(block), least }
     };
     let all: Vec<Vec<TaskBlock>> =
-        partitions.into_iter().map(|blocks| blocks.into_iter().map(&mut block).collect()).collect();
+        partitions.into_iter().map(|blocks| blocks.into_iter().map(block).collect()).collect();
     if let Some(found) = refine::search(&mut search, &all) {
         return Some(found);
     }

@@ -16,7 +16,9 @@ pub(super) const MOST_TASKS: u32 = 16;
 /// others not a number.
 pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32), Vec<f64>>;
 
-/// What is known of a set.
+/// Loads known of a set. Without each of these `exact` takes more instructions under `sound`, for
+/// 8 tasks on 16 chips: 1.3 times without `loads` or `too_few_chips` (streams), 1.4 times without
+/// `shares`. Without `alone` best fit takes 2.1 times as many for 1,000 tasks on 1,024 chips.
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
     /// Loads of clusters that hold, and the clusters that do not.

@@ -4,10 +4,9 @@ mod alone;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use rtflash_model::{Access, Placement, Task, TaskId, TaskSet};
-use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
@@ -26,9 +25,6 @@ use crate::allocator::{Strategy, exact};
 pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
     pub(super) load: f64,
-    /// What its tasks have to do alone there, added up in their order; not a number where that is
-    /// not kept.
-    pub(super) alone: f64,
 }
 
 /// Tests of task subsets in clusters of each organisation.
@@ -54,12 +50,7 @@ pub(super) struct Organisations<'a> {
     given_up: Cell<u32>,
     /// Whether a test was left open, which a few steps did not decide.
     left_open: Cell<bool>,
-    /// Of clusters that were asked for.
-    idle: RefCell<IdleProcessors>,
 }
-
-/// Processors without tasks, and their neighbours, by the form of the cluster.
-type IdleProcessors = FxHashMap<(Organisation, u32), (Option<Processor>, Contention)>;
 
 /// Tests given up after which no more are begun: each of them takes long.
 const GIVEN_UP: u32 = 8;
@@ -88,7 +79,6 @@ impl<'a> Organisations<'a> {
             tests: Cell::new(0),
             given_up: Cell::new(0),
             left_open: Cell::new(false),
-            idle: RefCell::default(),
         }
     }
 
@@ -145,13 +135,6 @@ impl<'a> Organisations<'a> {
     /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
     /// where times cannot be added up.
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
-        let mut idle = self.idle.borrow_mut();
-        let (idle, others) = idle.entry((organisation, chips)).or_insert_with(|| self.idle(organisation, chips));
-        Some((idle.clone()?.with(self.tasks(tasks))?, others.clone()))
-    }
-
-    /// A processor without tasks, and its neighbours.
-    fn idle(&self, organisation: Organisation, chips: u32) -> (Option<Processor>, Contention) {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
@@ -176,7 +159,7 @@ impl<'a> Organisations<'a> {
         } else {
             Contention::none()
         };
-        (Processor::idle(device, chips, organisation.placement(), bus), others)
+        Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?, others))
     }
 
     /// Whether fewer transfers are assumed of such a cluster than there can be.
@@ -322,7 +305,7 @@ impl<'a> Organisations<'a> {
             let passed_over = best.is_some_and(|best| self.surely_has_more(best.load, tasks, organisation, chips));
             let load = if passed_over { None } else { self.load(tasks, organisation, chips) };
             if let Some(load) = load.filter(|load| best.is_none_or(|best| load.total_cmp(&best.load).is_lt())) {
-                best = Some(DemandHeld { organisation, load, alone: self.kept_alone(tasks, organisation, chips) });
+                best = Some(DemandHeld { organisation, load });
             }
         }
         best

@@ -1,14 +1,13 @@
 //! Chips of each channel for each cluster of a partition.
 
 use rtflash_model::{ChipId, Cluster, Device, Placement, TaskId};
-use std::rc::Rc;
 
 /// Tasks that are to share a cluster, and how many chips it has at least.
 #[derive(Debug, Clone)]
 pub(super) struct TaskBlock {
     /// The subset that they are, as a bit mask.
     pub(super) block: usize,
-    pub(super) tasks: Rc<[TaskId]>,
+    pub(super) tasks: Vec<TaskId>,
     pub(super) least: u32,
 }
 
@@ -102,7 +101,7 @@ impl Plans {
                 chips.extend((*next..*next + count).map(ChipId));
                 *next += count;
             }
-            all.push((Cluster { chips, tasks: part.tasks.to_vec() }, placement));
+            all.push((Cluster { chips, tasks: part.tasks.clone() }, placement));
         }
         for (next, &room) in next.iter().zip(&self.room) {
             all.extend((*next..*next + room).map(|chip| (Cluster::of([chip], []), free)));

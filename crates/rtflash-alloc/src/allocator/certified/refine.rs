@@ -113,7 +113,7 @@ impl Refinement<'_, '_> {
         let (clusters, placements) = plans.clusters(parts, &placements, self.search.problem.test.idle());
         match self.search.tried(&clusters, &placements) {
             Ok(allocation) => allocation.map(Ok),
-            Err(failing) => parts.iter().position(|part| part.tasks[..] == clusters[failing].tasks[..]).map(Err),
+            Err(failing) => parts.iter().position(|part| part.tasks == clusters[failing].tasks).map(Err),
         }
     }
 

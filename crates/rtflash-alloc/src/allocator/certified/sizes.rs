@@ -95,9 +95,8 @@ impl Sizes for DemandSizes<'_, '_> {
 
     fn joined(&mut self, group: &TaskGroup<DemandHeld>, task: TaskId) -> Option<DemandHeld> {
         let organisation = group.held.organisation;
-        let alone = self.organisations.alone_with(group.held, group.size, task)?;
         let load = self.organisations.load(&[group.tasks.as_slice(), &[task]].concat(), organisation, group.size)?;
-        Some(DemandHeld { organisation, load, alone })
+        Some(DemandHeld { organisation, load })
     }
 
     fn joinable(&self, _groups: usize, alone: Smallest<DemandHeld>, tried: &mut Vec<usize>) {

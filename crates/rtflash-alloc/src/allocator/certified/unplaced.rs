@@ -75,7 +75,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit
                 let size = u32::try_from(chips.len()).ok()?;
                 let organisation =
                     organisations.holds(&tasks, size).map(|held| held.organisation).or_else(|| allowed(size).next())?;
-                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0, alone: f64::NAN } })
+                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0 } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
             (nearest(problem, organisations, task, &busy.filter_map(group).collect::<Vec<_>>()), false)

@@ -199,7 +199,7 @@ impl ChannelContention<'_> {
                 if self.whole && !failing.is_empty() {
                     break;
                 }
-                if !self.data_fit(position) {
+                if !self.holds_data(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {
@@ -263,7 +263,7 @@ impl ChannelContention<'_> {
                 break;
             }
         }
-        failing.retain(|&position| !self.data_fit(position) || !self.holds_now(position));
+        failing.retain(|&position| !self.holds_data(position) || !self.holds_now(position));
         failing.sort_unstable();
     }
 

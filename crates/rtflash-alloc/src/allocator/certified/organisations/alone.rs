@@ -3,7 +3,7 @@
 use rtflash_analysis::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 use rtflash_model::TaskId;
 
-use super::{ContentionAssumption, DemandHeld, LoadKey, MOST_TASKS, Organisation, Organisations};
+use super::{ContentionAssumption, LoadKey, MOST_TASKS, Organisation, Organisations};
 
 impl Organisations<'_> {
     /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
@@ -25,26 +25,6 @@ impl Organisations<'_> {
             *load
         });
         loads.sum()
-    }
-
-    /// [`DemandHeld::alone`], of sets with many tasks.
-    pub(super) fn kept_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
-        let has_many = self.set.tasks().count() > MOST_TASKS;
-        if has_many { self.load_alone(tasks, organisation, chips) } else { f64::NAN }
-    }
-
-    /// What the tasks of a group that holds, and one more, have to do alone, where that is kept;
-    /// `None` where it is surely too much, which counts as a test.
-    pub(in super::super) fn alone_with(&self, held: DemandHeld, chips: u32, task: TaskId) -> Option<f64> {
-        if held.alone.is_nan() {
-            return Some(f64::NAN);
-        }
-        let all = held.alone + self.load_alone(&[task], held.organisation, chips);
-        if all > SURELY_ABOVE_ONE {
-            self.tests.set(self.tests.get() + 1);
-            return None;
-        }
-        Some(all)
     }
 
     /// Whether these tasks have more to do than this load in a cluster of this organisation, by

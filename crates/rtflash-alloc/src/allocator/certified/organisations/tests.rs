@@ -99,38 +99,6 @@ fn who_is_passed_over_has_more_to_do() {
     assert!(compared > 300 && fewer > 100, "{compared}, {fewer}");
 }
 
-/// A task for which a group has no room, by what all of them have to do alone, does not hold in it;
-/// what is kept of a group is the sum, in the order of its tasks.
-#[test]
-fn who_has_no_room_does_not_hold() {
-    let (mut refused, mut kept) = (0, 0);
-    for seed in 0..1_500 {
-        let Some(set) = drawn(seed) else { continue };
-        for assumption in ASSUMPTIONS {
-            let (work, known) = (Work::new(), KnownLoads::default());
-            let test = DemandTest { placements: BOTH, rely_on: Reliance::Queue };
-            let organisations = Organisations::new(Problem { set: &set, test, work: &work, known: &known }, assumption);
-            let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
-            let Some((&task, group)) = all.split_last() else { continue };
-            for organisation in [Organisation::Stripe, Organisation::Superblock] {
-                let alone = organisations.load_alone(group, organisation, 1);
-                let held = DemandHeld { organisation, load: alone, alone };
-                match organisations.alone_with(held, 1, task) {
-                    Some(sum) => {
-                        assert_eq!(sum.to_bits(), organisations.load_alone(&all, organisation, 1).to_bits());
-                        kept += 1;
-                    }
-                    None => {
-                        assert_eq!(organisations.load(&all, organisation, 1), None, "seed {seed}, {assumption:?}");
-                        refused += 1;
-                    }
-                }
-            }
-        }
-    }
-    assert!(refused > 1_000 && kept > 1_000, "{refused}, {kept}");
-}
-
 /// What is known from other assumptions is what each assumption finds by itself.
 #[test]
 fn what_is_shared_is_what_each_finds() {
