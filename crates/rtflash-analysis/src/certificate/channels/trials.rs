@@ -1,8 +1,7 @@
-//! Trials of a search over allocations of one set: what a cluster comes to beside neighbours as busy
-//! as can be is found once.
-//!
-//! It depends on its tasks, its size and its placement, and on how many chips share its channels.
-//! `exact` takes twice the instructions without this, under `sound` for 6 tasks on 8 chips.
+//! Trials of a search over allocations of one set: what a cluster comes to beside neighbours as
+//! busy as can be is found once. It depends on its tasks, its size and its placement, and on how
+//! many chips share its channels. `exact` takes twice the instructions without this, under `sound`
+//! for 6 tasks on 8 chips.
 
 use rtflash_model::{Placement, TaskId};
 use rustc_hash::FxHashMap;
