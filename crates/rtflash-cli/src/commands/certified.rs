@@ -25,7 +25,7 @@ pub fn certified(
     let mut warnings = String::new();
     let found = find(set, given.as_ref(), algorithm, analysis, false, &mut warnings);
     output::complain(&warnings);
-    let found = found.to_run(|_| "")?;
+    let found = found.into_run(|_| "")?;
     if !found.is_certified() || holds(set, &found, granted) {
         return Ok(found);
     }

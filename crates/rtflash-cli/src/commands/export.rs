@@ -111,7 +111,7 @@ fn allocation_of(set: &TaskSet, args: &ExportAllocationArgs) -> Result<(Allocati
     let mut warnings = String::new();
     let found = find(set, given.as_ref(), allocator, analysis, false, &mut warnings);
     output::complain(&warnings);
-    let found = found.to_run(|own| if is_given { "" } else { any_runs(own) })?;
+    let found = found.into_run(|own| if is_given { "" } else { any_runs(own) })?;
     // A target can ask for a layout of what was found; a given allocation stays as it is.
     let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
     Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))

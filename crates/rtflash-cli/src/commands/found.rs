@@ -76,7 +76,7 @@ pub fn any_runs(own: &Verdict) -> &'static str {
 
 impl FoundAllocation {
     /// The allocation; if there is none, the reason, with a `hint` by the analysis's verdict.
-    pub fn to_run(self, hint: impl Fn(&Verdict) -> &'static str) -> Result<Allocation, Unanswered> {
+    pub fn into_run(self, hint: impl Fn(&Verdict) -> &'static str) -> Result<Allocation, Unanswered> {
         match self {
             FoundAllocation::Allocation(allocation) => Ok(allocation),
             FoundAllocation::Nothing(reason, own) => {

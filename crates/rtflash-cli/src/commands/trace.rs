@@ -127,7 +127,7 @@ fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
         FoundAllocation::Nothing(reason, _) => {
             Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
         }
-        found => found.to_run(|_| ""),
+        found => found.into_run(|_| ""),
     }
 }
 
