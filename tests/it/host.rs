@@ -283,7 +283,7 @@ fn bounds_beside_runs() {
     let answer = &bound(0, &["--format", "json"]).json_lines()[0];
     assert_eq!(answer["scheduler"], "k2-split");
     let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "deadline_ns": null, "in_time": null, "rule": "H1", "why": null,
-        "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
+        "steps": null, "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
     assert_eq!(answer["jobs"], serde_json::json!([job]));
     let other = &bound(3, &["--format", "json", "--scheduler", "k2,mq-deadline,kyber"]).json_lines();
     let bounds: Vec<_> = other.iter().map(|answer| answer["jobs"][0]["bound_ns"].as_u64()).collect();
