@@ -168,6 +168,7 @@ def alloc(  # type: ignore[overload-overlap]
     assume: str | None = ...,
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
+    reserve_server: str | None = ...,
     spread: bool = ...,
     shape: str | None = ...,
     set: Changes | None = ...,
@@ -183,6 +184,7 @@ def alloc(
     assume: str | None = ...,
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
+    reserve_server: str | None = ...,
     spread: bool = ...,
     shape: str | None = ...,
     set: Changes | None = ...,
@@ -197,6 +199,7 @@ def alloc(
     assume: str | None = None,
     rely_on: str | None = None,
     guarantee: bool | None = None,
+    reserve_server: str | None = None,
     spread: bool = False,
     shape: str | None = None,
     set: Changes | None = None,
@@ -212,6 +215,7 @@ def alloc(
         "rely_on": rely_on,
         "guarantee": guarantee or None,
         "no_guarantee": guarantee is False,
+        "reserve_server": reserve_server,
         "spread": spread,
         "shape": shape,
         "set": set,
@@ -345,6 +349,7 @@ def size(  # type: ignore[overload-overlap]
     assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
+    over: Sequence[str] | None = ...,
     set: Changes | None = ...,
 ) -> answers.SizeAnswer: ...
 
@@ -358,6 +363,7 @@ def size(
     assume: str | None = ...,
     rely_on: str | None = ...,
     spread: bool = ...,
+    over: Sequence[str] | None = ...,
     set: Changes | None = ...,
 ) -> Answers[answers.SizeAnswer]: ...
 
@@ -370,6 +376,7 @@ def size(
     assume: str | None = None,
     rely_on: str | None = None,
     spread: bool = False,
+    over: Sequence[str] | None = None,
     set: Changes | None = None,
 ) -> answers.SizeAnswer | Answers[answers.SizeAnswer]:
     """How large the device has to be, how much more it could carry, and how long it lasts."""
@@ -379,6 +386,7 @@ def size(
         "assume": assume,
         "rely_on": rely_on,
         "spread": spread,
+        "over": over,
         "set": set,
     }
     return _ask(answers.SizeAnswer, ["size"], source, options)

@@ -143,7 +143,7 @@ def test_the_classes_are_those_of_the_schemas() -> None:
 def test_packages_shared_with_the_command_have_its_versions() -> None:
     """Results are told apart by the sources they depend on: here and there the same."""
 
-    depended_on = ["alloc", "exec", "experiment", "model", "run"]
+    depended_on = "alloc analysis dhara experiment ftl judge model plan run sim trace".split()
 
     def locked(path: Path) -> set[str]:
         packages = {}
