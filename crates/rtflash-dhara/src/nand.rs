@@ -274,7 +274,7 @@ impl Nand {
         !self.pages[at(page)].programmed
     }
 
-    /// Reads data for whoever called.
+    /// Reads data for the caller.
     pub(crate) fn read_data(&mut self, page: u32) {
         self.log.push(NandOperation::Read(page));
     }

@@ -23,7 +23,7 @@ pub struct DriveSample {
     kept: Vec<Done>,
     /// The end of each file's commands.
     files: Vec<FileEnd>,
-    /// One row of so many is kept.
+    /// One row of `stride` is kept.
     stride: u64,
     total: u64,
     time: u64,

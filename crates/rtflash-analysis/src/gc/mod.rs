@@ -114,7 +114,7 @@ impl Processor {
         let GcNumbers { reserve, open, valid, reclaimed } = numbers;
         let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
         let (cost, in_full) = self.pass_of(valid)?;
-        // Where a victim has no valid pages nothing is copied. q_g, and Eq. (83).
+        // A victim without valid pages copies nothing. q_g, and Eq. (83).
         let copying = if valid == 0 { Cost::ZERO } else { organisation.copying(&self.costs) };
         let step = if self.suspension.is_some() { copying } else { erase.max(copying) };
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })

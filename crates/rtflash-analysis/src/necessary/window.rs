@@ -15,7 +15,7 @@ struct Item {
 }
 
 impl NecessaryTests<'_> {
-    /// Eq. (59): for the buses, and for the chips. Where every d is a period, the loads say it.
+    /// Eq. (59): for the buses, and for the chips. If every d is a period, the loads say it.
     pub(super) fn window(&self) -> Option<Impossible> {
         if self.requests().all(|(_, request, _)| request.is_implicit()) {
             return None;

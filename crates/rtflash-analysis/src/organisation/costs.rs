@@ -116,8 +116,9 @@ impl StepCosts {
         })
     }
 
-    /// Of a superblock with two page registers, Eq. (72), whose passes take what those of any other
-    /// do: with all that its pages can wait, as nothing is known of its neighbours.
+    /// The costs of a superblock with two page registers, Eq. (72). Its passes take as long as
+    /// those of any other. Its pages wait as long as they can, as nothing is known of its
+    /// neighbours.
     pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;

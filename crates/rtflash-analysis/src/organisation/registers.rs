@@ -102,9 +102,9 @@ impl Registers {
         })
     }
 
-    /// Of a superblock, with β_r and β_w of Eq. (71): its pages are charged all chips for which
-    /// they may wait, a read `read_ways` of them, its own transfer included. `copying`: its longest
-    /// step that copies.
+    /// The registers of a superblock, with β_r and β_w of Eq. (71). Its pages are charged all chips
+    /// for which they can wait, a read `read_ways` of them, its own transfer included. `copying`:
+    /// its longest step that copies.
     pub(crate) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;

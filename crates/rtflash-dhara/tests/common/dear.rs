@@ -35,7 +35,7 @@ pub const KINDS: [&str; 5] = ["write", "read", "trim", "sync", "start"];
 
 /// A climb, on a chip of one shape.
 pub struct Climb {
-    /// With 95 % of the capacity in use.
+    /// The chip, 95 % of whose capacity is in use.
     pub shape: DharaShape,
     /// Those of `mt29f4g08abada-slc`.
     pub times: DriverTimes,
@@ -65,7 +65,7 @@ fn appended(log: &[NandOperation]) -> impl DoubleEndedIterator<Item = u32> {
 }
 
 impl Climb {
-    /// No call so far, on a chip of so many blocks.
+    /// A chip of `blocks` blocks, before its first call.
     pub fn new(blocks: u32, gc_ratio: u32, failures: u32) -> Climb {
         let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
         let bad_run = if failures > 0 { 4 } else { 0 };

@@ -97,7 +97,7 @@ pub(super) fn choice(candidates: &[FitCandidate], floor: &FitCandidate) -> usize
     })
 }
 
-/// The workload of a round behind so many commands of others: each after the ends that it followed.
+/// The workload of a round behind `ended` commands of others: each after the ends that it followed.
 fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
     let round = &round[..round.len().min(MAX_REPLAYED)];
     let mut ends: Vec<u64> = round.iter().map(|done| done.ended).collect();

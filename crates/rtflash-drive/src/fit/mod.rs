@@ -194,7 +194,7 @@ fn notes(of: &Measurement, lines: &[SizeLine; 2]) -> Vec<String> {
     notes
 }
 
-/// A span of so many ns, from 1 on.
+/// A span of `ns` nanoseconds, 1 at least.
 pub(crate) fn span(ns: u64) -> Span {
     Span::from_ns(ns.max(1)).unwrap_or(Span::LONGEST)
 }

@@ -136,7 +136,7 @@ fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) 
     Some(MeasuredCost { first: cost.first, next: cost.next, per_kib: cost.per_kib, services })
 }
 
-/// At most so many services: every second block is left out, but for the first one with the longest
+/// At most [`MAX_SERVICES`]: every second block is left out, but for the first one with the longest
 /// service.
 fn thinned(mut ns: Vec<u64>) -> Vec<u64> {
     while ns.len() > MAX_SERVICES {

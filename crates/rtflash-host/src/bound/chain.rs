@@ -94,7 +94,7 @@ fn joint(
     for (at, other) in loops.iter().enumerate().filter(|(at, _)| *at != job) {
         match (aging, other.queue.cmp(&own.queue)) {
             (Some(Some(age)), Ordering::Greater) => {
-                // What was inside as the chain began is old, or over, before it goes ahead.
+                // A command inside as the chain began is old, or over, before it goes ahead.
                 queues.push(UrgentQueue { from: age.into(), ..sends(at) });
                 times = ios - 1;
             }

@@ -93,8 +93,8 @@ pub struct Bound {
     pub job: usize,
     /// By which rule it is looked for.
     pub rule: Rule,
-    /// What the bound consists of, or why there is none. If the job has steps, it is one of the
-    /// whole chain.
+    /// The terms of the bound, or why there is none. If the job has steps, it is one of the whole
+    /// chain.
     pub terms: Result<LatencyTerms, Why>,
     /// The bounds of each I/O of the steps of a chain that have I/Os, by the position of the step,
     /// if the chain has a bound.

@@ -9,7 +9,8 @@ use crate::scheduler::{MqDeadlineSettings, SchedulerSettings};
 /// Bounds of one pass shorten the windows of the next one.
 const PASSES: u32 = 4;
 
-/// What is found for each job, the more urgent ones first, as what is known of them helps.
+/// The bound of each job, or why it has none. The more urgent ones come first, as theirs are terms
+/// of the others.
 pub(super) fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> Vec<Found> {
     if let SchedulerSettings::MqDeadline(settings) = scenario.scheduler {
         return by_position(scenario, settings, loops, work);

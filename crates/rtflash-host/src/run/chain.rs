@@ -4,7 +4,7 @@ use rtflash_model::Span;
 
 use crate::Op;
 
-/// Where the I/Os of a job lie.
+/// The places of a job's I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JobPattern {
     /// One behind the other, and from the beginning again where the next one would not fit into the
@@ -49,9 +49,9 @@ pub enum ChainWork {
 pub struct ChainStep {
     /// See [`ChainWork`].
     pub work: ChainWork,
-    /// Where its I/Os lie.
+    /// The places of its I/Os.
     pub pattern: JobPattern,
-    /// Where its stretch of the device begins, in bytes.
+    /// The begin of its stretch of the device, in bytes.
     pub from: u64,
     /// How long that is, in bytes; `None` for no end.
     pub span: Option<u64>,

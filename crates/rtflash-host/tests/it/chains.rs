@@ -247,7 +247,7 @@ fn no_chain_exceeds_a_bound() {
 
 const RUNS: u64 = 200;
 
-/// What all I/Os of a chain take at most by the bounds of its steps.
+/// The longest time of all I/Os of a chain, by the bounds of its steps.
 fn sum_of_steps(scenario: &Scenario, bound: &Bound) -> u64 {
     let steps = &scenario.jobs[bound.job].steps;
     let ios = bound.steps.iter().map(|(at, terms)| u64::from(steps[*at].times) * terms.bound().as_ns());
@@ -263,11 +263,11 @@ fn thinks(job: &Job) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
     Nothing,
-    /// What is inside as any step but the first is released.
+    /// Commands inside as any step but the first is released.
     Inside,
     /// The think times.
     Thinks,
-    /// What others of the class send.
+    /// Commands of others of the class.
     Others,
     /// The own I/Os but the last one.
     Own,

@@ -88,7 +88,7 @@ impl Neighbour {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
             sum(requests.map(|it| it.pages.of(it.live(length)?)))
         };
-        // What is repeated, Eq. (81), is programmed once more.
+        // A repeated page, Eq. (81), is programmed once more.
         let (read, written) = (pages(false)?.checked_add(self.repeated)?, pages(true)?);
         let Some(Rows { chips, block_pages }) = self.rows else { return read.checked_add(written) };
         let victim = self.gc.map_or(0, |gc| gc.victim);

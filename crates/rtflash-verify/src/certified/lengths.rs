@@ -345,7 +345,7 @@ mod tests {
         times.into_iter().for_each(|time| *time *= by);
     }
 
-    /// All times so many times as long.
+    /// The processor with all times `by` times as long.
     fn scaled(mut processor: Processor, by: i128) -> Processor {
         for it in &mut processor.tasks {
             stretch(
@@ -431,7 +431,7 @@ mod tests {
         };
         let (mut outcomes, mut decisive, mut counted) = ([0; 2], 0, 0);
         for _ in 0..cases(4_000_u32) {
-            // Some have so many pages to read that what is saved of each counts.
+            // Some read 50 times the pages, so that the time saved on each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
             let explicit = draw(2) == 0;
             // T, D and J.

@@ -79,8 +79,8 @@ impl SecondRegister {
         }
     }
 
-    /// Of a superblock, Eq. (71), whose passes take steps of up to `copying`. A page that it reads
-    /// waits for other clusters' chips, and all of them are charged.
+    /// The register of a superblock, Eq. (71), whose passes take steps of up to `copying`. A page
+    /// that it reads waits for other clusters' chips, and all of them are charged.
     pub fn of_superblock(device: &Device, neighbours: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, neighbours.max_chips, neighbours.max_chips);
         let charged = (neighbours.foreign + 1).min(neighbours.max_chips);

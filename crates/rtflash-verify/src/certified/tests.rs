@@ -313,7 +313,7 @@ fn what_cannot_hold() {
 }
 
 /// The reader of Section 6 needs to know its neighbours, and the readers of Section 6.1 the queue;
-/// each is told what it needs, and no less may be stated.
+/// each is given what it needs, and a statement of less is refused.
 #[test]
 fn what_is_relied_on_is_judged() {
     let tasks = ["b", "c", "d"].map(|name| task(name, (0, 1), (12, 30)));

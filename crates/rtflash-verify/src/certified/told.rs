@@ -36,7 +36,7 @@ impl CommandQueue {
         sum(other.requests.iter().filter(|it| it.writes).map(|it| it.pages.of(it.live(length)?)))
     }
 
-    /// What is new in Eq. (50): t_b (n_i − n_r) + t_d V_j.
+    /// The new terms of Eq. (50): t_b (n_i − n_r) + t_d V_j.
     fn of_one(&self, other: &Neighbour, length: i128, asked: &Asked<i128>) -> Option<i128> {
         let one_each = (asked.requests - asked.reads).checked_mul(self.hold)?;
         one_each.checked_add(CommandQueue::programs(other, length)?.checked_mul(self.transfer)?)

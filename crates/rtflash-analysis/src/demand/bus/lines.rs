@@ -47,7 +47,7 @@ const BOUNDS: [WaitingBound; 2] = [
     },
 ];
 
-/// What a processor does in an interval in which so many jobs of each request are due, and the
+/// The activity of a processor in an interval in which `due` jobs of each request are due, and the
 /// requests' own time.
 fn of_requests(processor: &Processor, length: Span, due: impl Fn(&DemandTask) -> u64) -> (Activity, ProcessorTime) {
     let mut activity = Activity { length, ..Activity::default() };
