@@ -5,7 +5,7 @@
 # compile: beside the weakened definitions, or, where these do not compile by themselves, beside the
 # theory as it is. Only a proof that fails counts: no time-out, no lack of memory, no missing file,
 # no syntax error, no unknown name.
-# With names as arguments, only these. COQ_SECONDS bounds each coqc.
+# With names as arguments, only these. COQ_SECONDS bounds the processor time of each coqc.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 order=(Sums Qpa Demand Victims Sporadic Bus Superblock Trace Check Reserve Costs Server Edf Closing Examples
@@ -14,7 +14,7 @@ ulimit -v 4000000
 wrong=0
 
 compile() {
-    timeout "${COQ_SECONDS:-300}" coqc -q -Q . Rtflash "$1" >output 2>&1
+    (ulimit -t "${COQ_SECONDS:-300}" && exec coqc -q -Q . Rtflash "$1") >output 2>&1
     status=$?
     return $status
 }
@@ -23,7 +23,7 @@ compile() {
 # not, if so.
 proof_fails() {
     local line in
-    # coqc ends with 1 where it reports an error; 124 is a time-out, 129 an anomaly of its own.
+    # coqc ends with 1 where it reports an error; 137 or 152 is a time-out, 129 an anomaly of its own.
     [ "$status" = 1 ] || { echo "coqc ended with status $status"; return 1; }
     line=$(sed -n "s/^File \"\.\/$1\", line \([0-9]*\), characters .*/\1/p" output | tail -n 1)
     [ -n "$line" ] && grep -q '^Error:' output || { echo "there is no error in $1"; return 1; }
