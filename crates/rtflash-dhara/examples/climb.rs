@@ -17,8 +17,8 @@ use rtflash_dhara::costs::DharaShape;
 
 fn print(climb: &Climb) {
     let DharaShape { geometry, gc_ratio, failures, .. } = climb.shape;
-    for ((name, bound), worst) in KINDS.iter().zip(climb.bounds).zip(climb.worst) {
-        let thousandths = bound.time * 1_000 / worst.time.max(1);
+    for ((name, bound), worst) in KINDS.iter().zip(climb.bounds).zip(climb.worst).filter(|(_, worst)| worst.time > 0) {
+        let thousandths = bound.time * 1_000 / worst.time;
         let [whole, part] = [thousandths / 1_000, thousandths % 1_000];
         println!(
             "{} {gc_ratio} {failures} {name}: {} ns, {} ns, {whole}.{part:03}",
@@ -33,12 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [steps, seed] = [numbers.next().unwrap_or(Ok(1_000))?, numbers.next().unwrap_or(Ok(1))?];
     println!("blocks gc_ratio failures call: bound, found, bound / found");
     for blocks in [64, 256] {
-        for gc_ratio in [1, 4, 15, 16] {
+        for gc_ratio in [1, 2, 4, 8, 15, 16] {
             for failures in [0, 1] {
                 let mut random = seeded(seed.into());
                 let mut climb = Climb::new(blocks, gc_ratio, failures);
                 (0..4).for_each(|_| climb.climb(steps, &mut random));
                 climb.bury(30);
+                if failures == 0 {
+                    climb.lose(90);
+                }
                 [0, 1, 2, 3, 4, blocks - 8].into_iter().for_each(|bad| climb.begin(bad));
                 print(&climb);
             }

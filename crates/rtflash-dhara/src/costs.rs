@@ -3,6 +3,7 @@
 use std::ops::{Add, Mul};
 
 use crate::META_BYTES;
+use crate::excess::excess;
 use crate::nand::{NandGeometry, NandOperation};
 
 /// Blocks that a search for a checkpoint tries (`DHARA_MAX_RETRIES` of `journal.h`).
@@ -193,7 +194,12 @@ impl DharaShape {
 
     /// W: pages whose metadata a walk reads.
     pub fn walk(&self) -> u64 {
-        1 + u64::from(u32::BITS - self.sectors.saturating_sub(1).leading_zeros())
+        1 + u64::from(self.bits())
+    }
+
+    /// L.
+    fn bits(&self) -> u32 {
+        u32::BITS - self.sectors.saturating_sub(1).leading_zeros()
     }
 
     /// Sectors that the map holds while this many blocks count as bad (`dhara_map_capacity`).
@@ -288,29 +294,29 @@ impl DharaShape {
         self.with_failures(self.trims(1), self.trims(1))
     }
 
+    /// User pages of the chip.
+    fn users(&self) -> u64 {
+        u64::from(self.geometry.blocks) * self.block_users()
+    }
+
     /// The most calls since the page before the tail was appended: n of docs/dhara-bounds.md.
-    pub fn calls_of_a_round(&self) -> u64 {
+    fn calls_of_a_round(&self) -> u64 {
         let [ratio, sectors] = [self.ratio(), u64::from(self.sectors)];
-        let longest = (self.capacity(0) + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio));
-        (longest + ROUNDED_PAGES).div_ceil(ratio + 1) + 1
+        let calm = (self.capacity(0) + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio));
+        let longest = if self.losses { self.users() } else { calm + ROUNDED_PAGES };
+        longest.div_ceil(ratio + 1) + 1
     }
 
-    /// The most pages of garbage between the tail and the head, after a round in which this many
-    /// sectors were trimmed: B of docs/dhara-bounds.md.
-    fn garbage(&self, trimmed: u64) -> u64 {
-        let chip = u64::from(self.geometry.blocks) * self.block_users();
-        let round = self.capacity(0).max(self.calls_of_a_round() + trimmed) + ROUNDED_PAGES;
-        if self.losses { chip } else { chip.min(round) }
+    /// The most pages of garbage between the tail and the head, without fillers, if trims leave
+    /// this many besides one a call: B of docs/dhara-bounds.md.
+    fn garbage(&self, by_trims: u64) -> u64 {
+        let round = self.capacity(0).max(self.calls_of_a_round() + by_trims) + ROUNDED_PAGES;
+        if self.blocks_failed() { self.users() } else { self.users().min(round) }
     }
 
-    /// ρ of docs/dhara-bounds.md: reads by which trims exceed as many writes, a sector.
-    fn excess(&self) -> u64 {
-        let walk = self.walk();
-        let above = |rho: u64| -> u64 {
-            let further = |height: u64| ((1 << (height - 1)) - 1) * walk.saturating_sub(2 * height + rho);
-            (1..walk).map(|height| walk.saturating_sub(height + 1 + rho) + further(height)).sum()
-        };
-        (0..walk).find(|&rho| above(rho) <= rho).unwrap_or(walk)
+    /// Whether a block can have failed before the call, since the journal was empty.
+    fn blocks_failed(&self) -> bool {
+        self.losses && self.bad_run > 0
     }
 
     /// The most copies for each page that is written in the long run, if the sectors of `data`
@@ -323,29 +329,19 @@ impl DharaShape {
         if data >= garbage.saturating_mul(ratio) { ratio as f64 } else { data as f64 / garbage as f64 }
     }
 
-    /// A synchronization after any calls.
+    /// A synchronization.
     pub fn sync(&self) -> CallCost {
-        let sectors = u64::from(self.sectors);
-        let trimmed = self.calls_of_a_round().min(sectors);
-        // Pages of the longest walk that have as many reads as those of the trimmed sectors.
-        let walks = trimmed.min((self.excess() * sectors).div_ceil(self.walk()));
-        let reads = self.synchronization(self.garbage(walks)).reads;
-        CallCost { reads, ..self.synchronization(self.garbage(trimmed)) }
-    }
-
-    /// A synchronization, if none of the last [`DharaShape::calls_of_a_round`] calls has trimmed a
-    /// sector.
-    pub fn sync_without_trims(&self) -> CallCost {
-        self.synchronization(self.garbage(0))
-    }
-
-    /// The root is in the group at the head, whose metadata are in memory.
-    fn synchronization(&self, garbage: u64) -> CallCost {
         let users = self.group_users();
-        let pages = garbage + 2 * users;
-        let taken = self.collected(pages);
-        let reads = if self.losses { taken.reads } else { taken.reads - pages };
-        self.with_failures(CallCost { reads, copies: users, ..taken } + self.appended(users), CallCost::default())
+        let trimmed = self.calls_of_a_round().min(self.sectors.into());
+        // As many pages with the longest walk have the reads by which trims exceed writes.
+        let walks = trimmed.min(excess(self.sectors, self.bits()).div_ceil(self.walk()));
+        let walked = self.garbage(walks) + 2 * users;
+        let fillers = if self.losses { self.users().saturating_sub(walked) } else { 0 };
+        // The root's metadata are in memory, because it is in the group at the head.
+        let each = self.walk() + u64::from(self.blocks_failed());
+        let pages = if self.losses { self.users() } else { self.garbage(trimmed) };
+        let taken = CallCost { reads: walked * each + fillers, copies: users, ..self.collected(pages + 2 * users) };
+        self.with_failures(taken + self.appended(users), CallCost::default())
     }
 
     /// A start after a loss of power.

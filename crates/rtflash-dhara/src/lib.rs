@@ -10,6 +10,7 @@
 //! of it; nothing of its code is here.
 
 pub mod costs;
+mod excess;
 pub mod history;
 mod journal;
 mod map;

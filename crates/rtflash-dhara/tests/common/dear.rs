@@ -7,7 +7,7 @@ use chacha20::ChaCha8Rng;
 use rand::RngExt;
 use rtflash_dhara::costs::{CallCost, ChipTimes, DharaShape, DriverTimes};
 use rtflash_dhara::history::{Call, DharaRun};
-use rtflash_dhara::nand::{NandGeometry, NandOperation};
+use rtflash_dhara::nand::{DharaError, NandGeometry, NandOperation};
 
 /// Choices that a step is the dearest of.
 const CHOICES: u32 = 6;
@@ -30,19 +30,19 @@ pub struct Bound {
     pub time: u128,
 }
 
-/// The names of kinds of calls. No trim comes before a synchronization, but of the last sector.
-pub const KINDS: [&str; 5] = ["write", "read", "trim", "sync", "start"];
+/// The names of kinds of calls. The last one comes after losses of power, where no block fails.
+pub const KINDS: [&str; 6] = ["write", "read", "trim", "sync", "start", "sync after losses"];
 
 /// A climb, on a chip of one shape.
 pub struct Climb {
-    /// The chip, 95 % of whose capacity is in use.
+    /// The chip.
     pub shape: DharaShape,
     /// Those of `mt29f4g08abada-slc`.
     pub times: DriverTimes,
     /// By kind.
-    pub bounds: [Bound; 5],
+    pub bounds: [Bound; 6],
     /// By kind.
-    pub worst: [Worst; 5],
+    pub worst: [Worst; 6],
 }
 
 /// Which bound a call has.
@@ -65,15 +65,21 @@ fn appended(log: &[NandOperation]) -> impl DoubleEndedIterator<Item = u32> {
 }
 
 impl Climb {
-    /// A chip of `blocks` blocks, before its first call.
+    /// A chip of `blocks` blocks, 95 % of whose capacity is in use.
     pub fn new(blocks: u32, gc_ratio: u32, failures: u32) -> Climb {
         let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
         let bad_run = if failures > 0 { 4 } else { 0 };
         let mut shape = DharaShape { geometry, gc_ratio, sectors: 1, bad_run, failures, losses: false };
         shape.sectors = u32::try_from(shape.new_capacity() * 95 / 100).expect("pages of a small chip");
+        Climb::of(shape)
+    }
+
+    /// A chip of this shape, before its first call.
+    pub fn of(shape: DharaShape) -> Climb {
         let chip = ChipTimes { read: 25_000, program: 600_000, erase: 3_000_000, transfer: 43_000, page: 2_048 };
         let times = DriverTimes::of(&chip);
-        let bounds = [shape.write(), shape.read(), shape.trim(), shape.sync_without_trims(), shape.start()]
+        let lost = DharaShape { losses: true, ..shape };
+        let bounds = [shape.write(), shape.read(), shape.trim(), shape.sync(), shape.start(), lost.sync()]
             .map(|operations| Bound { operations, time: shape.time(&operations, &times) });
         Climb { shape, times, bounds, worst: Default::default() }
     }
@@ -88,7 +94,12 @@ impl Climb {
         run.take_log();
         let _ = run.call(call);
         let log = run.take_log();
-        let (did, kind) = (CallCost::of(&log), kind(call));
+        self.count(call, kind(call), &log);
+        log
+    }
+
+    fn count(&mut self, call: Call, kind: usize, log: &[NandOperation]) {
+        let did = CallCost::of(log);
         // Which reads are of whole pages, a log does not say.
         let bound = self.bounds[kind];
         let did = CallCost { whole: bound.operations.whole.min(did.reads), ..did };
@@ -98,7 +109,6 @@ impl Climb {
         if time > self.worst[kind].time {
             self.worst[kind] = Worst { time, did };
         }
-        log
     }
 
     /// Tries a call on a copy, and its time. If blocks fail, each of its programs, copies and
@@ -194,6 +204,68 @@ impl Climb {
                 self.call(&mut buried.clone(), Call::Read(0));
                 let _ = buried.call(Call::Write(1 << (self.bits() - 1)));
             }
+        }
+    }
+
+    /// Loses power after each write, and before each checkpoint but the first of a block, without
+    /// which a start does not find the block. The longest journal to which a write still fits.
+    fn fill(&self, mut run: DharaRun) -> DharaRun {
+        let [group, block] = [self.shape.geometry.log2_group(), self.shape.geometry.log2_block].map(|log2| 1 << log2);
+        let (mut longest, mut head) = (run.clone(), 0);
+        for _ in 0..4 * self.shape.geometry.pages() {
+            let first_group = head % block < group;
+            if !first_group && (head + 2) % group == 0 {
+                let _ = run.call(Call::Cut(2));
+            } else if head % block == group + 1 {
+                longest = run.clone();
+            }
+            run.take_log();
+            let written = run.call(Call::Write(0));
+            head = appended(&run.take_log()).next_back().map_or(head, |page| page + 1);
+            if !first_group {
+                let _ = run.call(Call::Start);
+            }
+            if written == Err(DharaError::JournalFull) {
+                break;
+            }
+        }
+        longest
+    }
+
+    /// A synchronization after losses of power: of garbage of one sector below a path as deep as it
+    /// can be, as it is or with fillers behind it. The garbage is as long as the capacity, or takes
+    /// the place of fillers, this many pages more each time.
+    pub fn lose(&mut self, stride: u64) {
+        let mut run = self.started();
+        (0..2 * self.shape.new_capacity()).for_each(|_| {
+            let _ = run.call(Call::Write(0));
+        });
+        let top = Call::Write((1 << self.bits()) >> 1);
+        let chip = u64::from(self.shape.geometry.blocks) * self.shape.block_users();
+        for nth in 0..chip.div_ceil(u64::from(self.shape.gc_ratio + 1) * stride) + 3 {
+            let mut buried = run.clone();
+            (0..self.bits()).for_each(|bit| {
+                let _ = buried.call(Call::Write(1 << bit));
+            });
+            (0..self.shape.group_users()).for_each(|_| {
+                let _ = buried.call(top);
+            });
+            // One of two writes leaves a journal that is not clean.
+            for mut lost in [self.fill(buried.clone()), buried] {
+                for _ in 0..2 {
+                    let _ = lost.call(top);
+                    let mut synced = lost.clone();
+                    synced.take_log();
+                    let _ = synced.call(Call::Sync);
+                    self.count(Call::Sync, 5, &synced.take_log());
+                }
+            }
+            if nth == 0 {
+                run = self.fill(run);
+            }
+            (0..stride).for_each(|_| {
+                let _ = run.call(Call::Write(0));
+            });
         }
     }
 
