@@ -54,7 +54,7 @@ use rtflash_model::{Device, Placement, Reliance, Span, Task, TaskSet};
 pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use crate::field::part_ftl::PartFtl;
 pub use crate::field::{
-    BASELINES, Baseline, BaselineTerm, Chang, Dhara, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, baseline,
+    BASELINES, Baseline, BaselineTerm, Chang, Dhara, FIFO_DRIVE, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, baseline,
 };
 pub use crate::task_demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use crate::thesis::evaluated::ThesisEvaluated;

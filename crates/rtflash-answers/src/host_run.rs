@@ -212,14 +212,12 @@ impl HostAnswer<'_> {
         for job in &self.jobs {
             let head = [Cell::text(&*self.scheduler), Cell::name(&job.name), Cell::separated(job.completed)];
             let tail = [job.bytes_per_s as f64 / 1e6, job.iops].map(|number| Cell::quantity(Some(number)));
-            table.rows.push(head.into_iter().chain(job.times().map(Cell::exact)).chain(tail).collect());
+            table.rows.push(head.into_iter().chain(time_cells(job.times())).chain(tail).collect());
             for (step, number) in job.steps.iter().flatten().zip(1..) {
                 let name = Cell::name(&format!("{} {number} {}", job.name, step.op));
                 let head = [Cell::text(&*self.scheduler), name, Cell::separated(step.completed)];
-                let times = step.times().map(Cell::exact);
-                table
-                    .rows
-                    .push(head.into_iter().chain(times).chain([Cell::quantity(None), Cell::quantity(None)]).collect());
+                let tail = [Cell::quantity(None), Cell::quantity(None)];
+                table.rows.push(head.into_iter().chain(time_cells(step.times())).chain(tail).collect());
             }
         }
         table
@@ -252,6 +250,11 @@ impl HostAnswer<'_> {
             self.stands_for.as_ref().map_or_else(String::new, |of| format!("; {} has {of}", self.scheduler));
         format!("requests at the scheduler: {waiting}; in the device: {inside}{stands_for}")
     }
+}
+
+/// Latencies as cells. A mean has three digits, because its further ones say nothing.
+fn time_cells([mean, rest @ ..]: [Option<u64>; 6]) -> impl Iterator<Item = Cell> {
+    [Cell::rounded(mean)].into_iter().chain(rest.map(Cell::exact))
 }
 
 impl HostJob<'_> {

@@ -50,6 +50,13 @@ pub fn bound(nanoseconds: u64) -> String {
     format_ns(nanoseconds.div_ceil(unit).saturating_mul(unit))
 }
 
+/// A time in nanoseconds in three significant digits, rounded to the nearest.
+pub fn rounded(nanoseconds: u64) -> String {
+    let digits = nanoseconds.checked_ilog10().map_or(1, |last| last + 1);
+    let unit = 10_u64.pow(digits.saturating_sub(3));
+    format_ns((nanoseconds / unit + u64::from(nanoseconds % unit >= unit.div_ceil(2))).saturating_mul(unit))
+}
+
 /// Numbers of chips or clusters, runs of them joined: `0-3, 7`.
 pub fn runs<N: Copy + Into<u64>>(numbers: &[N]) -> String {
     let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -167,6 +174,22 @@ mod tests {
     use rtflash_analysis::Fraction;
 
     use super::*;
+
+    #[test]
+    fn rounded_times_have_three_digits() {
+        let times = [
+            (0, "0ns"),
+            (999, "999ns"),
+            (1_004, "1us"),
+            (1_005, "1.01us"),
+            (9_995_000, "10ms"),
+            (20_787_352, "20.8ms"),
+            (u64::MAX, "18400000000s"),
+        ];
+        for (nanoseconds, text) in times {
+            assert_eq!(rounded(nanoseconds), text);
+        }
+    }
 
     #[test]
     fn bytes_are_written_for_people() {

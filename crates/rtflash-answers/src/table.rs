@@ -2,7 +2,7 @@
 
 use rtflash_model::format_ns;
 
-use crate::numbers::{lifetime, names, period, plain, quantity, separated, time};
+use crate::numbers::{lifetime, names, period, plain, quantity, rounded, separated, time};
 use crate::parts::{Nanoseconds, Text};
 
 /// How something ended.
@@ -109,6 +109,11 @@ impl Cell {
     /// A time in nanoseconds with all its digits.
     pub fn exact(nanoseconds: Option<u64>) -> Cell {
         Cell::some(nanoseconds.map(|of| (format_ns(of), of as f64)))
+    }
+
+    /// A time in nanoseconds in three digits.
+    pub fn rounded(nanoseconds: Option<u64>) -> Cell {
+        Cell::some(nanoseconds.map(|of| (rounded(of), of as f64)))
     }
 
     /// A time in nanoseconds as it is stated.

@@ -3,6 +3,24 @@
 //!
 //! `DHARA=PROGRAM cargo run -p rtflash-dhara --example compare -- [OPERATIONS [SEED]]`; with
 //! `history SEED` it prints the history of that seed.
+//!
+//! The program is about eighty lines of C around `journal.c`, `map.c` and `error.c`. It reads a
+//! history on standard input, a line each:
+//!
+//! - `chip PAGE BLOCK N G`: an erased chip by log₂ of the bytes of a page and of the pages of a
+//!   block, its N blocks, and the gc_ratio.
+//! - `bad B`: this block left the factory bad.
+//! - `fail K M`: the K-th program, copy or erase from now on fails, and all later ones of its
+//!   block. The M-th after that fails as well, unless M is 0.
+//! - `cut K`: power is lost before the K-th of them.
+//! - `start`: `dhara_map_init` and `dhara_map_resume`; it forgets a `cut`.
+//! - `write S`, `read S`, `trim S`, `sync`: the call of the map. Data are zeros.
+//!
+//! The driver's functions print `bad? B`, `mark B`, `erase B`, `program P`, `free? P`, `read P` and
+//! `copy P Q`, before they act. Each call ends with `= 0`, or with `= E` where E is the
+//! `dhara_error_t`. It ends with `= 99` if power was lost in it, by a `longjmp` out of the driver
+//! before the operation. The executor alone ends a call with `= 98`: the C code crashes there. An
+//! operation that fails leaves zeros, of a page or of a whole block, that count as programmed.
 
 #[path = "../tests/common/histories.rs"]
 mod histories;
@@ -32,7 +50,7 @@ fn main() -> Result<ExitCode, Box<dyn error::Error>> {
         print!("{}", history(words.next().ok_or("a seed")?.parse()?)?.calls);
         return Ok(ExitCode::SUCCESS);
     }
-    let program = env::var("DHARA").map_err(|_| "DHARA names no program (docs/dhara-bounds.md)")?;
+    let program = env::var("DHARA").map_err(|_| "DHARA names no program (the head of examples/compare.rs)")?;
     let mut numbers = words.map(|word| word.parse::<u64>());
     let [wanted, seed] = [numbers.next().unwrap_or(Ok(10_000_000))?, numbers.next().unwrap_or(Ok(1))?];
     let (mut operations, mut histories, mut marks, mut starts) = (0, 0, 0, 0);

@@ -3,8 +3,8 @@
 
 use rtflash_alloc::allocator::{Allocator, Global, Limit, Outcome, allocator};
 use rtflash_analysis::{
-    Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, Fraction, Gftl, LazyRtgc, Rftl, Thesis, Work,
-    cluster_verdict, report_cluster, test_cluster,
+    Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, FIFO_DRIVE, Fraction, Gftl, LazyRtgc, Rftl,
+    Thesis, Work, baseline, cluster_verdict, report_cluster, test_cluster,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -12,6 +12,11 @@ use rtflash_model::{
 };
 use rtflash_testkit::{cases, ns};
 use rtflash_verify::{BaselineScheme, verify_baseline};
+
+#[test]
+fn the_drive_without_deadlines_has_two_names() {
+    assert_eq!(baseline(FIFO_DRIVE).expect("a scheme").name(), "stock");
+}
 
 /// One chip with these times in tenths of a microsecond, π, and a λ of so many hundredths.
 fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {

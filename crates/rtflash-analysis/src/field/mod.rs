@@ -200,8 +200,12 @@ pub static BASELINES: [&dyn Baseline; 9] = [
     &Dhara::FIFTEEN_BY_PERIOD,
 ];
 
+/// A second name of [`Stock`]: a drive that serves in order of arrival.
+pub const FIFO_DRIVE: &str = "fifo-drive";
+
 /// The scheme of that name, Dhara with any ratio among them.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {
+    let name = if name == FIFO_DRIVE { Stock.name() } else { name };
     let any_ratio = Dhara::with_any_ratio().iter().map(|dhara| dhara as &dyn Baseline);
     BASELINES.into_iter().chain(any_ratio).find(|baseline| baseline.name() == name)
 }

@@ -32,20 +32,20 @@ impl ExecAnswer<'_> {
         table
     }
 
-    /// What clusters did, on a device with pages of this size.
+    /// What clusters did, on a device with pages of this size. W is the write amplification.
     pub fn clusters_table(&self, page_size: u32) -> AnswerTable {
         let mut table = AnswerTable::new([
             "cluster",
             "chips",
             "tasks",
-            ">chips busy",
-            ">GC passes",
+            ">busy",
+            ">passes",
             ">copied",
-            ">bytes",
+            "+>bytes",
             "+>pages written",
-            ">write amp.",
-            ">non-RT pages/s",
-            ">bytes/s",
+            ">W",
+            ">jobs, pages/s",
+            "+>jobs, bytes/s",
             ">erases/day",
             ">lifetime",
         ]);

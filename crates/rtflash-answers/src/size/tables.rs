@@ -117,7 +117,7 @@ impl FrontAnswer {
 }
 
 /// The columns of what writing does to chips.
-const WEAR: [&str; 5] = [">pages", ">bytes", ">by GC", ">erases a chip", ">lifetime"];
+const WEAR: [&str; 5] = [">pages", ">bytes", "+>pages by GC", ">erases a chip", ">lifetime"];
 
 fn wear(of: &WearAnswer, page_size: u32) -> [Cell; 5] {
     let bytes = of.pages_per_day * f64::from(page_size);
@@ -159,14 +159,7 @@ impl CostAnswer<'_> {
     /// What is to be expected of the first `most` clusters that are written, and of the device.
     pub fn expected_table(&self, most: usize) -> Option<AnswerTable> {
         let (rings, anywhere) = (self.in_rings.as_ref()?, self.anywhere.as_ref()?);
-        let mut table = AnswerTable::new([
-            "cluster",
-            "tasks",
-            ">in rings: write amp.",
-            ">lifetime",
-            ">anywhere: write amp.",
-            ">lifetime",
-        ]);
+        let mut table = AnswerTable::new(["cluster", "tasks", ">W in rings", ">lifetime", ">W anywhere", ">lifetime"]);
         let mut row = |position: String, tasks: Cell, of: [Option<&ExpectedAnswer>; 2]| {
             table
                 .rows

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_analysis::{Analysis as _, Dhara, NECESSARY, analyses_and_baselines};
+use rtflash_analysis::{Analysis as _, Dhara, FIFO_DRIVE, NECESSARY, analyses_and_baselines};
 use rtflash_model::Reliance;
 use rtflash_plan::Policy;
 
@@ -65,9 +65,10 @@ pub(super) fn analyses() -> PossibleValuesParser {
     )
 }
 
-/// Analyses too numerous to be listed.
+/// Analyses too numerous to be listed, and second names.
 fn unlisted() -> impl Iterator<Item = PossibleValue> {
-    Dhara::with_any_ratio().iter().map(|dhara| PossibleValue::new(dhara.name()).hide(true))
+    let names = Dhara::with_any_ratio().iter().map(|dhara| dhara.name());
+    names.chain([FIFO_DRIVE]).map(|name| PossibleValue::new(name).hide(true))
 }
 
 /// Those of them that make certificates.

@@ -99,14 +99,28 @@ pub(super) fn job(schema: &mut Schema) {
     require(schema, vec![moves, not_both("read_pages", "read_size"), not_both("write_pages", "write_size")]);
 }
 
-/// Fields of a device that datasheets name: by our names, and by theirs.
-pub(super) const NAMES: [(&str, &str); 3] = [("page_read", "tR"), ("page_program", "tPROG"), ("block_erase", "tBERS")];
+/// Fields of a device with two names. The first [`TIMES`] are times that datasheets name, which a
+/// device without a profile has to have.
+pub(super) const NAMES: [(&str, &str); 5] = [
+    ("page_read", "tR"),
+    ("page_program", "tPROG"),
+    ("block_erase", "tBERS"),
+    ("page_registers", "cache_register"),
+    ("wear_gap", "wear_threshold"),
+];
 
-fn name_as_datasheets_do(schema: &mut Schema) {
+const TIMES: usize = 3;
+
+fn second_names(schema: &mut Schema) {
     for (ours, theirs) in NAMES {
         let same = properties(schema).and_then(|properties| properties.get(ours).cloned());
         insert(schema, theirs, same.unwrap_or(Value::Bool(true)));
     }
+    let cache_register = json!({
+        "description": "Whether chips sense or program a page while a cache register moves another one; left out, no.",
+        "type": ["boolean", "null"]
+    });
+    insert(schema, "cache_register", cache_register);
     let page_size = json!({
         "description": "Bytes in a page: a number, or a size with its unit.",
         "anyOf": [{ "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX }, bytes("As a size.")]
@@ -114,19 +128,21 @@ fn name_as_datasheets_do(schema: &mut Schema) {
     insert(schema, "page_size", page_size);
 }
 
-/// A device like a profile, its times by either name.
+/// A device like a profile, its fields by either name.
 pub(super) fn changed_device(schema: &mut Schema) {
-    name_as_datasheets_do(schema);
+    second_names(schema);
     require(schema, NAMES.map(|(ours, theirs)| not_both(ours, theirs)).to_vec());
 }
 
-/// A device with all its fields, its times by either name.
+/// A device with all its fields, by either name.
 pub(super) fn full_device(schema: &mut Schema) {
-    name_as_datasheets_do(schema);
+    second_names(schema);
     insert(schema, "profile", json!({ "description": "None: all fields are here.", "type": "null" }));
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !NAMES.iter().any(|(ours, _)| name == ours));
     }
-    let one = |(ours, theirs): (&str, &str)| json!({ "oneOf": [{ "required": [ours] }, { "required": [theirs] }] });
-    require(schema, NAMES.map(one).into_iter().chain([has("page_size")]).collect());
+    let one = |&(ours, theirs): &(&str, &str)| json!({ "oneOf": [{ "required": [ours] }, { "required": [theirs] }] });
+    let (times, others) = NAMES.split_at(TIMES);
+    let others = others.iter().map(|&(ours, theirs)| not_both(ours, theirs));
+    require(schema, times.iter().map(one).chain(others).chain([has("page_size")]).collect());
 }

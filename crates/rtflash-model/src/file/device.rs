@@ -11,7 +11,7 @@ use crate::device::{Device, DeviceSpec};
 use crate::invalid::{Invalid, PathStep};
 use crate::profiles::PROFILES;
 
-/// What may stand in a description: a profile, and fields by our names and by those of datasheets.
+/// The names in a description: a profile, and fields by both of their names.
 const COUNT: usize = 1 + FIELDS.len() + NAMES.len();
 
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
@@ -104,7 +104,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
     }
 }
 
-/// The fields by our names, with the names that were given: a datasheet's name stands for ours.
+/// The fields by our names, with the names that were given: a second name stands for ours.
 fn by_our_names<'t>(
     reader: &mut Reader<'_>,
     place: &Place<'_>,
@@ -114,7 +114,7 @@ fn by_our_names<'t>(
     let (mut fields, mut names) = ([Slot::Absent; FIELDS.len()], FIELDS);
     fields.copy_from_slice(ours);
     for (&slot, (ours, name)) in theirs.iter().zip(NAMES) {
-        let ours = FIELDS.iter().position(|field| *field == ours).expect("datasheets name fields that there are");
+        let ours = FIELDS.iter().position(|field| *field == ours).expect("second names are of fields that there are");
         match (fields[ours], slot) {
             (_, Slot::Absent) => {}
             (Slot::Absent | Slot::Misspelt, slot) => (fields[ours], names[ours]) = (slot, name),

@@ -239,11 +239,21 @@ fn sizes_rates_and_shares_become_pages_and_periods() {
 }
 
 #[test]
-fn datasheets_names_stand_for_ours() {
-    let ours =
-        r#"{ "profile": "dgist-2021", "page_read": "25us", "page_program": "220us..600us", "block_erase": "3ms" }"#;
-    let theirs = r#"{ "profile": "dgist-2021", "tR": "25us", "tPROG": "220us..600us", "tBERS": "3ms" }"#;
-    assert_eq!(read_device(ours).unwrap(), read_device(theirs).unwrap());
+fn second_names_stand_for_ours() {
+    for (ours, theirs) in [
+        (
+            r#""page_read": "25us", "page_program": "220us..600us", "block_erase": "3ms""#,
+            r#""tR": "25us", "tPROG": "220us..600us", "tBERS": "3ms""#,
+        ),
+        (r#""page_registers": 2"#, r#""cache_register": true"#),
+        (r#""page_registers": 1"#, r#""cache_register": false"#),
+        (r#""wear_gap": 4"#, r#""wear_threshold": 4"#),
+    ] {
+        let device = |fields: &str| read_device(&format!(r#"{{ "profile": "dgist-2021", {fields} }}"#)).unwrap();
+        assert_eq!(device(ours), device(theirs));
+        let both = format!(r#"{{ "profile": "dgist-2021", {ours}, {theirs} }}"#);
+        assert!(read_device(&both).is_err(), "{both}");
+    }
 }
 
 #[test]

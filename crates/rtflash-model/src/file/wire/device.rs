@@ -164,7 +164,7 @@ fields! {
         /// Registers of a chip that hold a page: with 2 it senses or programs a page while it moves
         /// another one (cache read, cache program); left out, 1.
         #[schemars(range(min = 1, max = 2))]
-        page_registers: u32, count;
+        page_registers: u32, registers;
         /// N_s: blocks of a chip that may fail, kept erased until then; left out, 0.
         spare_blocks: u32, count;
         /// Of the spare blocks, how many may be needed for programs that fail while the chip, or
@@ -199,6 +199,14 @@ fn count<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 
 fn truth<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<bool> {
     reader.truth(raw, place)
+}
+
+/// How many page registers a chip has, or whether one of two is a cache register.
+fn registers<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<u32> {
+    match JsonKind::of(raw) {
+        JsonKind::Bool => reader.truth(raw, place).map(|cache| 1 + u32::from(cache)),
+        _ => reader.whole_u32(raw, place),
+    }
 }
 
 /// A whole number of bytes, or a size with its unit.
