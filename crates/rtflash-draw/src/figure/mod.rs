@@ -2,14 +2,13 @@
 //!
 //! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so
 //! that they differ in grey; where several are one line, they take turns in it. It is
-//! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
-//! or finds a place for the legend where no curve is. The bytes are the same on every machine.
+//! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend.
+//! The legend stands above the plot. The bytes are the same on every machine.
 
 mod axis;
 mod bars;
 mod coincide;
 mod grid;
-mod layout;
 mod legend;
 #[cfg(feature = "pdf")]
 mod pdf;
