@@ -5,10 +5,9 @@ use rtflash_answers::DatasheetAnswer;
 use rtflash_drive::{bytes, three_digits};
 
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::drive::HostDatasheetArgs;
 use crate::render::rendered;
-use crate::status::Status;
 
 /// Prints these numbers.
 pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {

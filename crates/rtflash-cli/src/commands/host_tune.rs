@@ -10,11 +10,10 @@ use rtflash_host::tune::{Measured, TuneOptions, TuneRun, Tuning, k2, tune};
 
 use super::host_input::Input;
 use super::host_install;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::HostTuneArgs;
 use crate::render::host_tune::text;
 use crate::render::rendered;
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
 /// Carries the command out.

@@ -17,12 +17,11 @@ use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_
 use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
 use crate::render::numbers::{count, volume};
 use crate::render::table::table;
 use crate::source::{self, InputSource};
-use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
 
 /// Refused lines that are shown to people.
