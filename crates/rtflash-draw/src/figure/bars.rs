@@ -9,9 +9,10 @@ use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
 use super::svg::{MIDDLE, framed, head, text, y_factor, y_labels, y_title};
 use super::switches::{FigureUse, named, target};
-use super::text::{LEGEND, TICK, TITLE, escaped, number, rounded, shortened, width};
+use super::text::{LEGEND, TICK, TITLE, number, rounded, shortened, width};
 #[cfg(feature = "png")]
 use super::{FigureError, PNG_SCALE};
+use crate::escape::escaped;
 #[cfg(feature = "png")]
 use crate::png::png_scaled;
 

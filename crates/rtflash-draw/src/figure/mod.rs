@@ -18,7 +18,7 @@ mod svg;
 mod switches;
 mod table;
 mod tex;
-pub(crate) mod text;
+mod text;
 
 #[cfg(all(test, feature = "pdf"))]
 mod tests;
@@ -88,6 +88,13 @@ pub struct MeasuredPoint {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
+}
+
+impl MeasuredPoint {
+    /// A value without an interval.
+    pub fn exact(x: f64, y: f64) -> MeasuredPoint {
+        MeasuredPoint { x, y, low: f64::NAN, high: f64::NAN }
+    }
 }
 
 impl Figure {

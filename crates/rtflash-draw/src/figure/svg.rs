@@ -13,7 +13,8 @@ use super::legend::{FigureLayout, LINE, SAMPLE, SPACE, Sample};
 use super::plot::{MARK, Rectangle, WIDTH};
 use super::style::{Fill, Style};
 use super::switches::{FigureUse, named, target};
-use super::text::{LEGEND, TICK, TITLE, escaped, power, rounded, shortened, width};
+use super::text::{LEGEND, TICK, TITLE, power, rounded, shortened, width};
+use crate::escape::escaped;
 
 /// From the middle of digits down to the line they stand on, as a share of the size.
 pub(super) const MIDDLE: f64 = 0.365;
