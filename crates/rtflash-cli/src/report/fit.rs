@@ -38,15 +38,8 @@ pub fn fit(measurement: &Measurement, fit: &Fit, fitted: &Fitted) -> HtmlReport 
         None => (Tone::Good, format!("fitted: {}", fitted.kind)),
         Some(reason) => (Tone::Open, reason),
     };
-    HtmlReport {
-        title: "A drive, fitted to measurements".into(),
-        verdicts: Vec::new(),
-        verdict: Some(verdict),
-        parts,
-        facts: origin.facts(),
-        manifest: origin.json(),
-        answer: serde_json::to_string(fitted).expect("numbers and names: invariant of `Fitted`"),
-    }
+    let answer = serde_json::to_string(fitted).expect("numbers and names: invariant of `Fitted`");
+    origin.page("A drive, fitted to measurements", verdict, parts, answer)
 }
 
 fn pictures(measurement: &Measurement, fit: &Fit) -> Vec<Picture> {
@@ -96,8 +89,7 @@ fn pictures(measurement: &Measurement, fit: &Fit) -> Vec<Picture> {
 }
 
 fn curve(label: &str, points: Vec<(f64, f64)>) -> Curve {
-    let point = |(x, y)| MeasuredPoint { x, y, low: f64::NAN, high: f64::NAN };
-    Curve { label: label.to_owned(), points: points.into_iter().map(point).collect() }
+    Curve { label: label.to_owned(), points: points.into_iter().map(|(x, y)| MeasuredPoint::exact(x, y)).collect() }
 }
 
 /// The share of commands that take at least as long as a time, measured and predicted, both sorted.
