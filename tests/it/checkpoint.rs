@@ -179,7 +179,7 @@ fn calls_that_make_no_sense_are_refused() {
     for (options, problem) in [
         ("tasksets/case-study.json --trace out.jsonl", "cannot be used with"),
         ("tasksets/case-study.json --gantt 0ms..1ms", "cannot be used with"),
-        ("tasksets/case-study.json --checkpoint-every soon", "--checkpoint-every soon"),
+        ("tasksets/case-study.json --checkpoint-every soon", "expected a time such as 60s"),
     ] {
         let run = exec(options, &checkpoint);
         assert!(run.status == 2 && run.stdout.is_empty() && run.stderr.contains(problem), "{options}: {run:?}");

@@ -345,13 +345,13 @@ fn write_heavy_goes_from_none_to_all() {
         ("experiment schedulability --algorithms global,global", "is there twice"),
         ("experiment bandwidth --algorithms part-ftl", "there is nothing to run"),
         ("experiment bandwidth --duration 0s", "nothing happens in no time"),
-        ("experiment bandwidth --gap 1ms..100us", "--gap 1ms..100us: expected two times, the shorter first"),
+        ("experiment bandwidth --gap 1ms..100us", "expected two times, the shorter first"),
         ("experiment schedulability --shard 2/2", "part 2 of 2: parts are counted from 0 to 1"),
         ("experiment schedulability --sets 0", "--sets 0"),
         ("experiment schedulability --util 3..1", "runs backwards"),
         ("experiment write-heavy --generator heavy-writers --util 2", "leave --util out"),
         ("experiment schedulability --generator heavy-writers --write-share 1", "no share of writes goes with it"),
-        ("experiment bandwidth --warmup soon", "--warmup soon: expected a time such as 20s, or 0s"),
+        ("experiment bandwidth --warmup soon", "expected a time such as 20s, or 0s"),
     ] {
         let out = place("nothing");
         let run = experiment(command, &out);

@@ -2,7 +2,7 @@
 
 use rtflash_host::SchedulerSettings;
 use rtflash_host::bound::BoundAssumption;
-use rtflash_host::run::{JobReport, QueueLength, QueueLengths, StepReport};
+use rtflash_host::run::{JobReport, Latencies, QueueLength, QueueLengths, StepReport};
 use rtflash_model::{Instant, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,13 +72,9 @@ impl HostQueue {
     }
 }
 
-/// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included.
-/// Latencies, from release to the end of the last request, are in nanoseconds; null where no I/O
-/// counts.
+/// Latencies of I/Os.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct HostJob<'a> {
-    /// Its name.
-    pub name: Text<'a>,
+pub struct HostLatencies {
     /// I/Os that count.
     pub completed: u64,
     /// Their mean latency, rounded down.
@@ -93,6 +89,37 @@ pub struct HostJob<'a> {
     pub p9999_ns: Option<u64>,
     /// The longest.
     pub max_ns: Option<u64>,
+}
+
+impl HostLatencies {
+    fn new(of: &Latencies) -> HostLatencies {
+        HostLatencies {
+            completed: of.count(),
+            mean_ns: of.mean(),
+            p50_ns: of.percentile(5_000),
+            p99_ns: of.percentile(9_900),
+            p999_ns: of.percentile(9_990),
+            p9999_ns: of.percentile(9_999),
+            max_ns: of.max(),
+        }
+    }
+
+    /// The mean latency, its percentiles, and the longest.
+    pub fn times(&self) -> [Option<u64>; 6] {
+        [self.mean_ns, self.p50_ns, self.p99_ns, self.p999_ns, self.p9999_ns, self.max_ns]
+    }
+}
+
+/// A job in a [`HostAnswer`]: its I/Os that ended from the warm-up to the duration, both included.
+/// Latencies, from release to the end of the last request, are in nanoseconds; null where no I/O
+/// counts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HostJob<'a> {
+    /// Its name.
+    pub name: Text<'a>,
+    /// Its latencies.
+    #[serde(flatten)]
+    pub latencies: HostLatencies,
     /// All together.
     pub sum_ns: u128,
     /// Bytes of these I/Os for each second of the job's time between warm-up and duration, rounded
@@ -121,40 +148,14 @@ pub struct HostJob<'a> {
 pub struct HostStep<'a> {
     /// Its operation.
     pub op: Text<'a>,
-    /// I/Os that count.
-    pub completed: u64,
-    /// Their mean latency, rounded down.
-    pub mean_ns: Option<u64>,
-    /// The least latency that half of them do not exceed.
-    pub p50_ns: Option<u64>,
-    /// The least latency that 99 % of them do not exceed.
-    pub p99_ns: Option<u64>,
-    /// The least latency that 99.9 % of them do not exceed.
-    pub p999_ns: Option<u64>,
-    /// The least latency that 99.99 % of them do not exceed.
-    pub p9999_ns: Option<u64>,
-    /// The longest.
-    pub max_ns: Option<u64>,
+    /// Its latencies.
+    #[serde(flatten)]
+    pub latencies: HostLatencies,
 }
 
 impl<'a> HostStep<'a> {
     fn new(step: &'a StepReport) -> HostStep<'a> {
-        let latencies = &step.latencies;
-        HostStep {
-            op: step.op.into(),
-            completed: latencies.count(),
-            mean_ns: latencies.mean(),
-            p50_ns: latencies.percentile(5_000),
-            p99_ns: latencies.percentile(9_900),
-            p999_ns: latencies.percentile(9_990),
-            p9999_ns: latencies.percentile(9_999),
-            max_ns: latencies.max(),
-        }
-    }
-
-    /// The mean latency, its percentiles, and the longest.
-    fn times(&self) -> [Option<u64>; 6] {
-        [self.mean_ns, self.p50_ns, self.p99_ns, self.p999_ns, self.p9999_ns, self.max_ns]
+        HostStep { op: step.op.into(), latencies: HostLatencies::new(&step.latencies) }
     }
 }
 
@@ -172,13 +173,7 @@ impl<'a> HostAnswer<'a> {
             let latencies = &job.latencies;
             HostJob {
                 name: job.name.as_str().into(),
-                completed: latencies.count(),
-                mean_ns: latencies.mean(),
-                p50_ns: latencies.percentile(5_000),
-                p99_ns: latencies.percentile(9_900),
-                p999_ns: latencies.percentile(9_990),
-                p9999_ns: latencies.percentile(9_999),
-                max_ns: latencies.max(),
+                latencies: HostLatencies::new(latencies),
                 sum_ns: latencies.sum(),
                 bytes_per_s: job.bytes_per_s,
                 iops: if job.span == Span::ZERO {
@@ -209,15 +204,14 @@ impl HostAnswer<'_> {
     pub fn table(&self) -> AnswerTable {
         let headings = ["job", ">I/Os", ">mean", ">p50", ">p99", ">p99.9", ">p99.99", ">max", ">MB/s", ">IOPS"];
         let mut table = AnswerTable::new(["+scheduler"].into_iter().chain(headings));
+        let mut row = |name: &str, of: &HostLatencies, tail: [Option<f64>; 2]| {
+            let head = [Cell::text(&*self.scheduler), Cell::name(name), Cell::separated(of.completed)];
+            table.rows.push(head.into_iter().chain(time_cells(of.times())).chain(tail.map(Cell::quantity)).collect());
+        };
         for job in &self.jobs {
-            let head = [Cell::text(&*self.scheduler), Cell::name(&job.name), Cell::separated(job.completed)];
-            let tail = [job.bytes_per_s as f64 / 1e6, job.iops].map(|number| Cell::quantity(Some(number)));
-            table.rows.push(head.into_iter().chain(time_cells(job.times())).chain(tail).collect());
+            row(&job.name, &job.latencies, [job.bytes_per_s as f64 / 1e6, job.iops].map(Some));
             for (step, number) in job.steps.iter().flatten().zip(1..) {
-                let name = Cell::name(&format!("{} {number} {}", job.name, step.op));
-                let head = [Cell::text(&*self.scheduler), name, Cell::separated(step.completed)];
-                let tail = [Cell::quantity(None), Cell::quantity(None)];
-                table.rows.push(head.into_iter().chain(time_cells(step.times())).chain(tail).collect());
+                row(&format!("{} {number} {}", job.name, step.op), &step.latencies, [None; 2]);
             }
         }
         table
@@ -255,11 +249,4 @@ impl HostAnswer<'_> {
 /// Latencies as cells. A mean has three digits, because its further ones say nothing.
 fn time_cells([mean, rest @ ..]: [Option<u64>; 6]) -> impl Iterator<Item = Cell> {
     [Cell::rounded(mean)].into_iter().chain(rest.map(Cell::exact))
-}
-
-impl HostJob<'_> {
-    /// The mean latency, its percentiles, and the longest.
-    pub fn times(&self) -> [Option<u64>; 6] {
-        [self.mean_ns, self.p50_ns, self.p99_ns, self.p999_ns, self.p9999_ns, self.max_ns]
-    }
 }

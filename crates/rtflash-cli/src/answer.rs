@@ -1,10 +1,47 @@
-//! What a command says of one task set, and the words for what is wrong with it.
+//! What a command says of one task set, the words for what is wrong with it, and exit statuses.
+
+use std::process::ExitCode;
 
 use rtflash_answers::Fault;
 use rtflash_model::{Diagnostics, Frame};
 
-use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
+
+/// How a command, or one line of a batch, ended. Ordered from best to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Status {
+    /// 0: schedulable, all checks hold, done.
+    #[default]
+    Yes,
+    /// 1: not schedulable, a check failed.
+    No,
+    /// 3: a limit was reached, or an algorithm does not apply.
+    CannotTell,
+    /// 2: the input or the call is wrong.
+    Wrong,
+}
+
+impl Status {
+    /// The status of a verdict; `None` is "cannot tell".
+    pub fn of(verdict: Option<bool>) -> Status {
+        match verdict {
+            Some(true) => Status::Yes,
+            Some(false) => Status::No,
+            None => Status::CannotTell,
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(match status {
+            Status::Yes => 0,
+            Status::No => 1,
+            Status::CannotTell => 3,
+            Status::Wrong => 2,
+        })
+    }
+}
 
 /// The answer to one task set, or to one question of another kind.
 #[derive(Debug, Default, Clone)]
@@ -75,20 +112,6 @@ impl SetAnswer {
         let fault = Some(InputFault::of(message));
         SetAnswer { complaint: output::error(message), status: Status::Wrong, fault, ..SetAnswer::default() }
     }
-
-    /// As [`SetAnswer::wrong`], with the value at fault and the path to it.
-    pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> SetAnswer {
-        let (line, column) = (frame.first_line, frame.first_column);
-        let mut answer = SetAnswer::wrong(&format!("{name}:{line}:{column}: {message}"));
-        answer.fault = Some(InputFault { path: path.to_owned(), line, column, ..InputFault::of(message) });
-        answer
-    }
-
-    /// A value could not be read.
-    pub fn refused(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> SetAnswer {
-        let fault = InputFault::first(frame, diagnostics);
-        SetAnswer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, ..SetAnswer::default() }
-    }
 }
 
 /// Why a question has no answer.
@@ -103,14 +126,27 @@ pub enum Unanswered {
 impl Unanswered {
     /// An input cannot be read.
     pub fn refused(name: &str, text: &str, diagnostics: &Diagnostics) -> Unanswered {
-        let frame = Frame { text: text.as_bytes().to_vec(), first_line: 1, first_column: 1 };
-        Unanswered::Input(Box::new(SetAnswer::refused(name, &frame, diagnostics)))
+        Unanswered::refused_in(name, &whole(text.as_bytes().to_vec()), diagnostics)
+    }
+
+    /// A value of a stream cannot be read.
+    pub fn refused_in(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> Unanswered {
+        let fault = InputFault::first(frame, diagnostics);
+        let complaint = refuse(name, frame, diagnostics);
+        SetAnswer { complaint, status: Status::Wrong, fault, ..SetAnswer::default() }.into()
+    }
+
+    /// The value at this path of a frame is wrong.
+    pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> Unanswered {
+        let (line, column) = (frame.first_line, frame.first_column);
+        let mut answer = SetAnswer::wrong(&format!("{name}:{line}:{column}: {message}"));
+        answer.fault = Some(InputFault { path: path.to_owned(), line, column, ..InputFault::of(message) });
+        answer.into()
     }
 
     /// Nothing is wrong with the input, and there is no answer for this reason, with this status.
     pub fn because(reason: &str, status: Status) -> Unanswered {
-        let complaint = output::error(reason);
-        Unanswered::Input(Box::new(SetAnswer { complaint, status, ..SetAnswer::default() }))
+        SetAnswer { complaint: output::error(reason), status, ..SetAnswer::default() }.into()
     }
 
     /// What stands in the place of the answer.
@@ -137,6 +173,17 @@ impl From<CommandFailure> for Unanswered {
     fn from(failure: CommandFailure) -> Unanswered {
         Unanswered::Failure(failure)
     }
+}
+
+impl From<SetAnswer> for Unanswered {
+    fn from(answer: SetAnswer) -> Unanswered {
+        Unanswered::Input(Box::new(answer))
+    }
+}
+
+/// A text that is the whole of an input.
+pub fn whole(text: Vec<u8>) -> Frame {
+    Frame { text, first_line: 1, first_column: 1 }
 }
 
 pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandFailure> {

@@ -6,22 +6,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use rtflash_model::reading::Change;
-use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
+use rtflash_model::{TaskSetFile, read_task_set_bytes};
 
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, refuse};
+use crate::answer::{SetAnswer, Status, Unanswered, refuse, whole};
 use crate::args::Format;
 use crate::output::{self, Output};
 use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
 use crate::source::InputSource;
-use crate::status::Status;
 use rtflash_answers::ErrorLine;
 
 /// A command that answers task sets, one by one.
 pub trait SetCommand: Send + Sync {
     /// The answer to a task set, with what was given beside it, where anything was. `alone`:
     /// whether it is the only one.
-    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer;
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered>;
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +45,8 @@ impl Batch {
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
         let mut printer = Printer { output, worst: Status::Yes, wrong: 0, next: 0, waiting, written: Ok(true) };
         let Some(mut batch) = pairs.next_batch()? else {
-            let nothing = Frame { text: Vec::new(), first_line: 1, first_column: 1 };
             if let Err(diagnostics) = read_task_set_bytes(b"") {
-                output::complain(&refuse(&names.sets, &nothing, &diagnostics));
+                output::complain(&refuse(&names.sets, &whole(Vec::new()), &diagnostics));
             }
             return Ok(Status::Wrong);
         };
@@ -80,7 +78,7 @@ impl Batch {
         printer: &mut Printer,
     ) -> Result<bool, CommandFailure> {
         let read = |pair: &SetAndAllocation| read_set(&names.sets, pair);
-        let sets: Vec<Result<TaskSetFile, Box<SetAnswer>>> =
+        let sets: Vec<Result<TaskSetFile, Unanswered>> =
             if batch.len() == 1 { batch.iter().map(read).collect() } else { batch.par_iter().map(read).collect() };
         let mut sets: Vec<(&SetAndAllocation, _)> = batch.iter().zip(sets).collect();
         while !sets.is_empty() {
@@ -110,12 +108,12 @@ impl Batch {
         &self,
         names: &StreamNames,
         pair: &SetAndAllocation,
-        set: Result<TaskSetFile, Box<SetAnswer>>,
+        set: Result<TaskSetFile, Unanswered>,
         alone: bool,
         command: &dyn SetCommand,
     ) -> SetAnswer {
-        let answered = set.and_then(|file| Ok(command.answer(&file, given(names, pair, &file)?, alone)));
-        let mut answer = answered.unwrap_or_else(|answer| *answer);
+        let answered = set.and_then(|file| command.answer(&file, given(names, pair, &file)?, alone));
+        let mut answer = answered.unwrap_or_else(Unanswered::into_answer);
         // JSON stays one line on standard output; the drawing goes to standard error.
         if let (Format::Json, Some(drawing)) = (self.format, &answer.drawing) {
             answer.complaint += &drawing.text;
@@ -151,7 +149,7 @@ const TOGETHER: u64 = 1 << 20;
 /// How many task sets from the front are answered at the same time, and kept until all of them are:
 /// at least one. A line of a hundred bytes may describe a device of a million chips, and a thousand
 /// answers about it would not fit into memory.
-fn together(sets: &[(&SetAndAllocation, Result<TaskSetFile, Box<SetAnswer>>)]) -> usize {
+fn together(sets: &[(&SetAndAllocation, Result<TaskSetFile, Unanswered>)]) -> usize {
     let mut sum = 0u64;
     let weights = sets.iter().map(|(_, set)| set.as_ref().map_or(1, weight));
     let fitting = weights.take_while(|weight| {
@@ -226,12 +224,11 @@ impl Printer {
     }
 }
 
-fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Box<SetAnswer>> {
+fn read_set(name: &str, pair: &SetAndAllocation) -> Result<TaskSetFile, Unanswered> {
     if let Some(problem) = &pair.unchanged {
-        return Err(Box::new(SetAnswer::wrong_at(name, &pair.set, problem, "")));
+        return Err(Unanswered::wrong_at(name, &pair.set, problem, ""));
     }
-    read_task_set_bytes(&pair.set.text)
-        .map_err(|diagnostics| Box::new(SetAnswer::refused(name, &pair.set, &diagnostics)))
+    read_task_set_bytes(&pair.set.text).map_err(|diagnostics| Unanswered::refused_in(name, &pair.set, &diagnostics))
 }
 
 struct StreamNames {
@@ -243,13 +240,13 @@ fn given<'t>(
     StreamNames { sets, allocations }: &'t StreamNames,
     pair: &'t SetAndAllocation,
     file: &TaskSetFile,
-) -> Result<Option<Given<'t>>, Box<SetAnswer>> {
+) -> Result<Option<Given<'t>>, Unanswered> {
     match &pair.allocation {
         Beside::Nothing => Ok(None),
         Beside::Value(frame) => read_given(allocations, frame, &file.set).map(Some),
         Beside::Ended(count) => {
             let message = format!("there is no allocation for it: {allocations} has ended, behind number {count}");
-            Err(Box::new(SetAnswer::wrong_at(sets, &pair.set, &message, "")))
+            Err(Unanswered::wrong_at(sets, &pair.set, &message, ""))
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `ask` gives the answers to programs that embed the command.
 //!
 //! Standard output carries answers alone; complaints go to standard error. Exit statuses are in
-//! `status`.
+//! `answer`.
 //!
 //! Without the feature `full` there are only the commands that take a task set.
 //!
@@ -43,7 +43,6 @@ mod progress;
 mod render;
 mod report;
 mod source;
-mod status;
 mod whole;
 
 use std::io::{self, Write};
@@ -51,9 +50,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use answer::Unanswered;
+use answer::{Status, Unanswered};
 use args::{Cli, Commands};
-use status::Status;
 
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {

@@ -11,7 +11,7 @@ use rtflash_model::{
 };
 
 use crate::CommandFailure;
-use crate::answer::SetAnswer;
+use crate::answer::Unanswered;
 use crate::source::InputSource;
 
 #[derive(Debug)]
@@ -158,9 +158,9 @@ pub enum Given<'t> {
 
 /// Reads what was given for a task set: an allocation, or any line that `alloc --format json`
 /// prints.
-pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Box<SetAnswer>> {
+pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<Given<'t>, Unanswered> {
     let text = String::from_utf8_lossy(&frame.text);
-    let refused = |diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics));
+    let refused = |diagnostics| Unanswered::refused_in(name, frame, &diagnostics);
     match read_allocation_record(&text).map_err(refused)? {
         AllocationRecord::Allocation => {
             let allocation = read_allocation(&text, set).map_err(refused)?;
@@ -176,7 +176,7 @@ pub fn read_given<'t>(name: &'t str, frame: &'t Frame, set: &TaskSet) -> Result<
         }
         AllocationRecord::Error(message) => {
             let message = format!("there is no allocation, but an error: {message}");
-            Err(Box::new(SetAnswer::wrong_at(name, frame, &message, "error")))
+            Err(Unanswered::wrong_at(name, frame, &message, "error"))
         }
     }
 }

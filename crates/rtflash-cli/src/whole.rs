@@ -26,17 +26,15 @@ const BUFFER: usize = 1 << 18;
 
 /// A file that is being written. Dropped before [`WholeFile::finish`], it leaves what was there
 /// before.
-pub struct WholeFile {
-    sink: DraftSink,
-}
-
-enum DraftSink {
+pub enum WholeFile {
+    /// A draft, and the place where it goes.
     Draft { draft: BufWriter<NamedTempFile>, place: PathBuf, _watch: SignalWatch },
+    /// What has no content to keep.
     Direct(BufWriter<File>),
 }
 
 /// As long as it is there, a signal takes the draft away.
-struct SignalWatch(#[cfg_attr(not(unix), allow(dead_code))] PathBuf);
+pub struct SignalWatch(#[cfg_attr(not(unix), allow(dead_code))] PathBuf);
 
 impl SignalWatch {
     fn new(draft: &Path) -> SignalWatch {
@@ -94,7 +92,7 @@ impl WholeFile {
     /// A file to be at this path, through links.
     pub fn create(path: &Path) -> io::Result<WholeFile> {
         let direct = |path: &Path| -> io::Result<WholeFile> {
-            Ok(WholeFile { sink: DraftSink::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)) })
+            Ok(WholeFile::Direct(BufWriter::with_capacity(BUFFER, File::create(path)?)))
         };
         let Some(place) = place(path)? else { return direct(path) };
         let there = match fs::metadata(&place) {
@@ -115,17 +113,15 @@ impl WholeFile {
         if let Some(there) = there {
             draft.as_file().set_permissions(there.permissions())?;
         }
-        let watch = SignalWatch::new(draft.path());
-        Ok(WholeFile {
-            sink: DraftSink::Draft { draft: BufWriter::with_capacity(BUFFER, draft), place, _watch: watch },
-        })
+        let _watch = SignalWatch::new(draft.path());
+        Ok(WholeFile::Draft { draft: BufWriter::with_capacity(BUFFER, draft), place, _watch })
     }
 
     /// Puts the file into its place, once it is on the disk.
     pub fn finish(self) -> io::Result<()> {
-        match self.sink {
-            DraftSink::Direct(mut file) => file.flush(),
-            DraftSink::Draft { draft, place, _watch } => {
+        match self {
+            WholeFile::Direct(mut file) => file.flush(),
+            WholeFile::Draft { draft, place, _watch } => {
                 let draft = draft.into_inner().map_err(io::IntoInnerError::into_error)?;
                 tolerant(draft.as_file().sync_all())?;
                 draft.persist(&place).map_err(|error| error.error)?;
@@ -135,19 +131,22 @@ impl WholeFile {
     }
 }
 
+impl WholeFile {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            WholeFile::Draft { draft, .. } => draft,
+            WholeFile::Direct(file) => file,
+        }
+    }
+}
+
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
-            DraftSink::Draft { draft, .. } => draft.write(bytes),
-            DraftSink::Direct(file) => file.write(bytes),
-        }
+        self.writer().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            DraftSink::Draft { draft, .. } => draft.flush(),
-            DraftSink::Direct(file) => file.flush(),
-        }
+        self.writer().flush()
     }
 }
 

@@ -8,8 +8,7 @@
 //! - [`page`]: reports as HTML pages, with pictures, tables and data.
 //! - [`png()`]: any SVG figure as PNG.
 //!
-//! Features: `png` and `pdf` (both by default) draw pictures in these formats; `fonts` has the font
-//! in the program, by which characters outside of the usual scripts are measured. SVG needs none.
+//! Features: `png` and `pdf` (both by default) draw pictures in these formats. SVG needs none.
 //!
 //! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the
 //! same on every machine.
@@ -33,6 +32,7 @@
 //! assert_eq!(figure.table().lines().count(), 1 + 3);
 //! ```
 
+mod escape;
 pub mod figure;
 mod gantt;
 pub mod page;

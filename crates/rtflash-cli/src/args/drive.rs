@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use rtflash_model::Span;
+use rtflash_model::reading::parse_bytes;
 
 use super::FormatArg;
+use super::names::{bytes, span};
 
 /// Options of `host fit`.
 #[derive(Debug, Args)]
@@ -64,10 +66,10 @@ pub struct HostProtocolArgs {
     #[arg(long, value_name = "DEV")]
     pub filename: PathBuf,
     /// A first guess of what a command takes on average, queues aside
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = span)]
     pub guess: Span,
     /// Bytes of the drive that are used
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = whole_mebibytes)]
     pub size: u64,
     /// Measure long enough for a sentence about the 99.9th percentile: 3,000 commands a size and
     /// round, in place of 200
@@ -84,16 +86,16 @@ pub struct HostProtocolArgs {
 #[derive(Debug, Args)]
 pub struct HostDatasheetArgs {
     /// Bytes that can be written in the drive's life (TBW), such as `150TB`
-    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub tbw: Option<u64>,
     /// Bytes that the host writes a day, such as `20GB`
-    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub per_day: Option<u64>,
     /// The most bytes that it reads a second, such as `250MB`
-    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub read: Option<u64>,
     /// The most bytes that it writes a second
-    #[arg(long, value_name = "SIZE", value_parser = decimal_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub write: Option<u64>,
     /// The most reads a second
     #[arg(long, value_name = "N")]
@@ -102,28 +104,10 @@ pub struct HostDatasheetArgs {
     #[arg(long, value_name = "N")]
     pub write_iops: Option<u64>,
     /// The I/O whose least time is printed
-    #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = decimal_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "512KiB", value_parser = bytes)]
     pub io: u64,
     #[command(flatten)]
     pub format: FormatArg,
-}
-
-/// Bytes as data sheets state them: kB, MB, GB and TB are powers of ten; KiB, MiB and GiB are not.
-fn decimal_bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
-    let units = [
-        ("B", 1_u64),
-        ("kB", 1_000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-        ("TB", 1_000_000_000_000),
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-    ];
-    let unit = units.into_iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
-    let bytes = unit.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
-    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "expected whole bytes with their unit, such as `150TB`".into())
 }
 
 fn device(text: &str) -> Result<(u32, u32), String> {
@@ -131,18 +115,7 @@ fn device(text: &str) -> Result<(u32, u32), String> {
     pair.ok_or_else(|| "expected major and minor number, such as 179:0 (`cat /sys/block/mmcblk0/dev`)".into())
 }
 
-fn time(text: &str) -> Result<Span, String> {
-    let ns = rtflash_model::parse_ns(text).map_err(|error| error.to_string())?;
-    Span::from_ns(ns).filter(|_| ns > 0).ok_or_else(|| "expected a time above 0, such as `5ms`".into())
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
-    let unit: u64 = match unit {
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return Err("expected whole MiB or GiB, such as `1GiB`".into()),
-    };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    bytes.filter(|&bytes| bytes >= 1 << 26).ok_or_else(|| "expected 64MiB or more".into())
+fn whole_mebibytes(text: &str) -> Result<u64, String> {
+    let is_drive = |&bytes: &u64| bytes >= 1 << 26 && bytes.is_multiple_of(1 << 20);
+    parse_bytes(text).filter(is_drive).ok_or_else(|| "expected whole MiB or GiB, 64MiB or more, such as `1GiB`".into())
 }

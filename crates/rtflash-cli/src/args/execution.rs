@@ -1,13 +1,15 @@
 //! What the user types of a run on the simulated device.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use rtflash_model::Instant;
 use rtflash_plan::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Policy, Recurrence, Service, Ties, Times, Victims, Waits,
 };
 
-use super::names::policy;
+use super::names::{bytes, duration, every, policy};
 use super::{ANALYSIS, AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
 /// The release of the first requests.
@@ -46,8 +48,8 @@ pub struct ExecArgs {
     #[arg(long, conflicts_with = "allocation", help_heading = ANALYSIS)]
     pub spread: bool,
     /// The length of the run, in simulated time
-    #[arg(long, default_value = "10s", value_name = "TIME", help_heading = RUN)]
-    pub duration: String,
+    #[arg(long, default_value = "10s", value_name = "TIME", value_parser = duration, help_heading = RUN)]
+    pub duration: Instant,
     /// The service of aperiodic jobs
     #[arg(long, default_value = "tbs", value_parser = policy::<Service>(), help_heading = RUN)]
     pub server: Service,
@@ -105,8 +107,8 @@ pub struct ExecArgs {
     pub jobs: u16,
     /// Memory that the tables of a run can take, such as 500MB or 8GiB; in a stream that of each
     /// set. A device that needs more is refused
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", help_heading = RUN)]
-    pub memory: String,
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = bytes, help_heading = RUN)]
+    pub memory: u64,
     /// The seed of addresses, arrivals, releases, aging and lengths of operations
     #[arg(long, default_value_t = 1, help_heading = RUN)]
     pub seed: u64,
@@ -115,13 +117,11 @@ pub struct ExecArgs {
     #[arg(long, value_name = "OUT", help_heading = OUTPUT)]
     pub trace: Option<PathBuf>,
     /// Keep the state of the run in this file; the same command continues from there
-    #[cfg(feature = "full")]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"], help_heading = OUTPUT)]
     pub checkpoint: Option<PathBuf>,
     /// The time between two states that are kept
-    #[cfg(feature = "full")]
-    #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint", help_heading = OUTPUT)]
-    pub checkpoint_every: String,
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = every, requires = "checkpoint", help_heading = OUTPUT)]
+    pub checkpoint_every: Duration,
     /// Draw this stretch of the run: `FROM..TO`, such as 0ms..40ms
     #[arg(long, value_name = "FROM..TO", help_heading = OUTPUT)]
     pub gantt: Option<String>,

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
+use rtflash_model::generate::{
+    Accesses, DeadlineRange, Generator, PageRange, PeriodDistribution, PeriodRange, Utilization, WriteShare,
+};
+use rtflash_model::{Instant, Span, parse_ns};
 use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
-use super::names::{analyses, analyses_and_necessary, policy};
+use super::names::{analyses, analyses_and_necessary, duration, named, policy};
 use super::{ANALYSIS, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 
 /// The task sets that `gen` and `experiment` draw.
@@ -15,7 +17,7 @@ use super::{ANALYSIS, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
 pub struct SetArgs {
     /// Distance of the points in the range
     #[arg(long, default_value = "0.1")]
-    pub step: String,
+    pub step: Utilization,
     /// Task sets drawn at each point
     #[arg(long, default_value_t = 100)]
     pub sets: u64,
@@ -24,8 +26,8 @@ pub struct SetArgs {
     pub tasks: u32,
     /// The division of utilization among the tasks (docs/experiments.md, Generators).
     /// `heavy-writers` divides no total and accepts no --util
-    #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
-    pub generator: String,
+    #[arg(long, default_value = "uunifast", value_parser = named::<Generator>(Generator::ALL.map(Generator::name)))]
+    pub generator: Generator,
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]
     pub device: String,
@@ -35,28 +37,28 @@ pub struct SetArgs {
     pub write_heavy: Option<u32>,
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
-    pub write_share: Option<String>,
+    pub write_share: Option<WriteShare>,
     /// The pages that requests read and write: any pages, consecutive pages, consecutive pages from
     /// where the request before ended, or for each request one of the first two with equal chance.
     /// All else of the sets is the same
-    #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
-    pub access: String,
+    #[arg(long, default_value = "random", value_parser = named::<Accesses>(Accesses::ALL.map(Accesses::name)))]
+    pub access: Accesses,
     /// Requests are due before the end of their period: after a part of it, drawn for each request
     /// from LO..HI. All else of the sets is the same. The sound analyses alone take them
     #[arg(long, value_name = "LO..HI")]
-    pub deadline: Option<String>,
+    pub deadline: Option<DeadlineRange>,
     /// The periods that requests start from, before these are adapted to whole pages, such as
-    /// 5ms..50ms for small requests [default: 100ms..500ms]
-    #[arg(long, value_name = "LO..HI")]
-    pub period: Option<String>,
+    /// 5ms..50ms for small requests
+    #[arg(long, value_name = "LO..HI", default_value = "100ms..500ms")]
+    pub period: PeriodRange,
     /// The distribution of these periods over their range. `log-uniform` draws as many from each
     /// order of magnitude (Emberson, Stafford and Davis 2010)
-    #[arg(long, default_value = "uniform", value_parser = PossibleValuesParser::new(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
-    pub period_distribution: String,
+    #[arg(long, default_value = "uniform", value_parser = named::<PeriodDistribution>(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
+    pub period_distribution: PeriodDistribution,
     /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
     /// fewer or more, the period follows: it can leave its range
     #[arg(long, value_name = "LO..HI")]
-    pub pages: Option<String>,
+    pub pages: Option<PageRange>,
     /// The seed: equal seeds give equal bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -107,6 +109,19 @@ impl ExperimentKind {
     }
 }
 
+fn warmup(text: &str) -> Result<Span, &'static str> {
+    parse_ns(text.trim()).ok().and_then(Span::from_ns).ok_or("expected a time such as 20s, or 0s")
+}
+
+/// Two times above zero, the shorter first.
+fn gap(text: &str) -> Result<(Span, Span), &'static str> {
+    let time = |text: &str| parse_ns(text.trim()).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
+    let times = text.split_once("..").and_then(|(shortest, longest)| Some((time(shortest)?, time(longest)?)));
+    times
+        .filter(|(shortest, longest)| shortest <= longest)
+        .ok_or("expected two times, the shorter first, such as 100us..1ms")
+}
+
 /// Options of `experiment`.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
@@ -141,11 +156,11 @@ pub struct ExperimentArgs {
     pub sweep: Option<String>,
     /// For bandwidth: how long each run goes on before pages are counted, in simulated time; 0s
     /// counts from the start [default: until writes have filled the device's free pages once]
-    #[arg(long, value_name = "TIME", help_heading = RUN)]
-    pub warmup: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = warmup, help_heading = RUN)]
+    pub warmup: Option<Span>,
     /// For bandwidth: how long pages are counted in each run, in simulated time
-    #[arg(long, default_value = "5s", value_name = "TIME", help_heading = RUN)]
-    pub duration: String,
+    #[arg(long, default_value = "5s", value_name = "TIME", value_parser = duration, help_heading = RUN)]
+    pub duration: Instant,
     /// For bandwidth: pages of each read-only job
     #[arg(long, default_value_t = 20, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub read_pages: u64,
@@ -153,8 +168,8 @@ pub struct ExperimentArgs {
     #[arg(long, default_value_t = 5, value_name = "PAGES", value_parser = clap::value_parser!(u64).range(1..), help_heading = RUN)]
     pub write_pages: u64,
     /// For bandwidth: the shortest and the longest time between two jobs, uniform between them
-    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO", help_heading = RUN)]
-    pub gap: String,
+    #[arg(long, default_value = "100us..1ms", value_name = "FROM..TO", value_parser = gap, help_heading = RUN)]
+    pub gap: (Span, Span),
     /// For bandwidth: how chips are kept busy
     #[arg(long, default_value = "serial", value_parser = policy::<Dispatch>(), help_heading = RUN)]
     pub dispatch: Dispatch,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use rtflash_model::Instant;
 
-use super::names::certified_analyses;
+use super::names::{certified_analyses, duration};
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
 
 /// The target of an export.
@@ -162,8 +163,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// The time for which requests come
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub duration: String,
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub duration: Instant,
     /// The seed of places
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use rtflash_model::Span;
 
+use super::names::span;
 use super::{Format, FormatArg};
 
 /// The source of an import.
@@ -26,7 +27,7 @@ pub enum ImportCommand {
         #[command(flatten)]
         input: OfDeviceArgs,
         /// The recorder's flush interval: the period of the task
-        #[arg(long, value_name = "TIME", value_parser = interval)]
+        #[arg(long, value_name = "TIME", value_parser = span)]
         flush: Span,
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
@@ -82,9 +83,4 @@ pub struct BlockImportArgs {
     /// Needed where a trace of blkparse or of MSR names several
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
-}
-
-fn interval(text: &str) -> Result<Span, String> {
-    let ns = rtflash_model::parse_ns(text).map_err(|error| error.to_string())?;
-    Span::from_ns(ns).filter(|span| *span > Span::ZERO).ok_or_else(|| "a time above zero and below 2^63 ns".into())
 }

@@ -23,8 +23,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::usual;
 use rtflash_analysis::Analysis;
-use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
+use rtflash_model::{Instant, Reliance};
 use rtflash_plan::Dispatch;
 
 #[cfg(feature = "exchange")]
@@ -38,7 +38,7 @@ pub use export::{
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 #[cfg(feature = "exchange")]
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
-use names::{algorithms, analyses, analyses_and_necessary, policy, reliances};
+use names::{algorithms, analyses, analyses_and_necessary, duration, policy, reliances};
 
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 pub use numbers::{ExplainArgs, SizeArgs};
@@ -364,8 +364,8 @@ pub struct CheckArgs {
     #[arg(long, requires = "trace", default_value = "serial", value_parser = policy::<Dispatch>())]
     pub dispatch: Dispatch,
     /// With a trace: when the run ended [default: the last instant in the trace]
-    #[arg(long, requires = "trace", value_name = "TIME")]
-    pub duration: Option<String>,
+    #[arg(long, requires = "trace", value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Instant>,
     #[command(flatten)]
     pub analysis: AnalysisArg,
     #[command(flatten)]

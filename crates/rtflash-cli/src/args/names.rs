@@ -1,10 +1,15 @@
-//! Names of algorithms, analyses, commands and answers, and of shapes.
+//! Names of algorithms, analyses, commands and answers, and of shapes; values of options.
+
+use std::fmt::Debug;
+use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rtflash_alloc::allocator::ALLOCATORS;
 use rtflash_analysis::{Analysis as _, Dhara, FIFO_DRIVE, NECESSARY, analyses_and_baselines};
-use rtflash_model::Reliance;
+use rtflash_model::reading::parse_bytes;
+use rtflash_model::{Instant, Reliance, Span, parse_ns};
 use rtflash_plan::Policy;
 
 /// The shape of clusters on the channels.
@@ -32,6 +37,40 @@ pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
         of.other_name().map_or(value.clone(), |other| value.alias(other))
     };
     PossibleValuesParser::new(P::ALL.iter().map(value)).map(|name| P::from_name(&name).expect("a name of the list"))
+}
+
+/// A choice among these names.
+pub(super) fn named<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: Debug> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).map(|name| name.parse().expect("a name of the list"))
+}
+
+/// A duration above zero.
+pub(super) fn duration(text: &str) -> Result<Instant, String> {
+    match parse_ns(text).map_err(|error| format!("{error}; expected a time such as 10s"))? {
+        0 => Err("nothing happens in no time; expected a time such as 10s".into()),
+        ns => Ok(Instant::from_ns(ns).unwrap_or(Instant::END)),
+    }
+}
+
+/// A length of time above zero.
+pub(super) fn span(text: &str) -> Result<Span, String> {
+    let ns = parse_ns(text).map_err(|error| error.to_string())?;
+    Span::from_ns(ns).filter(|_| ns > 0).ok_or_else(|| "expected a time above 0, such as `5ms`".into())
+}
+
+/// The time on the clock between two writes of a file.
+pub(super) fn every(text: &str) -> Result<Duration, String> {
+    parse_ns(text).map(Duration::from_nanos).map_err(|error| format!("{error}; expected a time such as 60s"))
+}
+
+/// Bytes above zero.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text)
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected a size above zero such as 500MB or 8GiB".into())
 }
 
 /// Assumptions that a cluster can make about its neighbours.

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use rtflash_model::Instant;
 
+use super::names::duration;
 use super::{ChangeArg, FormatArg, RelyOnArg};
 
 /// Options of `serve`.
@@ -24,8 +26,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub slow: u32,
     /// End after this time of the clock
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Instant>,
     /// End when the last client has left
     #[arg(long)]
     pub once: bool,

@@ -19,12 +19,12 @@ use crate::batch::{SetCommand, number};
 use crate::commands::generate::GeneratePlan;
 use crate::commands::host_input::Input;
 use crate::commands::{self, policies};
-use crate::pairs::{Given, change, read_given};
+use crate::pairs::{change, read_given};
 
 use self::words::{other, parse};
-pub use crate::answer::{InputFault, SetAnswer, Unanswered};
+use crate::answer::whole;
+pub use crate::answer::{InputFault, SetAnswer, Status, Unanswered};
 pub use crate::commands::host_input::NamedText;
-pub use crate::status::Status;
 pub use study::{OwnContenders, Results, Study, join_parts};
 
 /// A task set as it was written, and as it was read.
@@ -41,14 +41,14 @@ impl NamedSet {
     /// # Errors
     /// All that is wrong with it.
     pub fn read(name: &str, text: &[u8]) -> Result<NamedSet, Box<SetAnswer>> {
-        let frame = Frame { text: text.to_vec(), first_line: 1, first_column: 1 };
-        NamedSet::of_frame(name, frame).map_err(|answer| Box::new(plain(*answer)))
+        let read = NamedSet::of_frame(name, whole(text.to_vec()));
+        read.map_err(|refused| Box::new(plain(refused.into_answer())))
     }
 
-    fn of_frame(name: &str, frame: Frame) -> Result<NamedSet, Box<SetAnswer>> {
+    fn of_frame(name: &str, frame: Frame) -> Result<NamedSet, Unanswered> {
         match read_task_set_bytes(&frame.text) {
             Ok(file) => Ok(NamedSet { name: name.to_owned(), frame, file }),
-            Err(diagnostics) => Err(Box::new(SetAnswer::refused(name, &frame, &diagnostics))),
+            Err(diagnostics) => Err(Unanswered::refused_in(name, &frame, &diagnostics)),
         }
     }
 
@@ -79,7 +79,7 @@ fn plain(mut answer: SetAnswer) -> SetAnswer {
 /// An unanswered question with no colour in what is complained of.
 fn plainly(unanswered: Unanswered) -> Unanswered {
     match unanswered {
-        Unanswered::Input(answer) => Unanswered::Input(Box::new(plain(*answer))),
+        Unanswered::Input(answer) => plain(*answer).into(),
         failure @ Unanswered::Failure(_) => failure,
     }
 }
@@ -176,8 +176,7 @@ impl SetQuestion {
                 }
                 StreamSource::Line(text) => {
                     let frame = Frame { text: text.to_vec(), first_line: first + position, first_column: 1 };
-                    let read = NamedSet::of_frame("<stream>", frame).map_err(Unanswered::Input);
-                    read.and_then(|set| self.one(&set, allocation, false))
+                    NamedSet::of_frame("<stream>", frame).and_then(|set| self.one(&set, allocation, false))
                 }
             };
             let mut answer = answered.unwrap_or_else(Unanswered::into_answer);
@@ -195,19 +194,10 @@ impl SetQuestion {
             AskedCommand::Command(command) => command,
             AskedCommand::Trace(args, trace) => return judged(args, trace, set, allocation),
         };
-        let frame = allocation.map(|allocation| Frame {
-            text: allocation.text.clone().into_bytes(),
-            first_line: 1,
-            first_column: 1,
-        });
-        let given: Option<Given<'_>> = match (allocation, &frame) {
-            (Some(allocation), Some(frame)) => {
-                Some(read_given(&allocation.name, frame, &set.file.set).map_err(Unanswered::Input)?)
-            }
-            _ => None,
-        };
-        let answer = command.answer(&set.file, given, alone);
-        if answer.fault.is_some() { Err(Unanswered::Input(Box::new(answer))) } else { Ok(answer) }
+        let framed = allocation.map(|of| (&of.name, whole(of.text.clone().into_bytes())));
+        let given = framed.as_ref().map(|(name, frame)| read_given(name, frame, &set.file.set)).transpose()?;
+        let answer = command.answer(&set.file, given, alone).unwrap_or_else(Unanswered::into_answer);
+        if answer.fault.is_some() { Err(answer.into()) } else { Ok(answer) }
     }
 
     /// The set with what is changed in it, if anything is.
@@ -217,8 +207,8 @@ impl SetQuestion {
         }
         let mut frame = set.frame.clone();
         change(&mut frame, &self.changes)
-            .map_err(|problem| Unanswered::Input(Box::new(SetAnswer::wrong_at(&set.name, &set.frame, &problem, ""))))?;
-        NamedSet::of_frame(&set.name, frame).map(Some).map_err(Unanswered::Input)
+            .map_err(|problem| Unanswered::wrong_at(&set.name, &set.frame, &problem, ""))?;
+        NamedSet::of_frame(&set.name, frame).map(Some)
     }
 }
 

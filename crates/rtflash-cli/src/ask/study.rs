@@ -11,12 +11,11 @@ use rtflash_experiment::{Plan, Progress, Shard, Watcher, run};
 use super::plainly;
 use super::words::{other, parse};
 use crate::CommandFailure;
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{Commands, ExperimentKind};
 use crate::commands::experiment::{Joined, Manifest, join, join_as, plan, texts, warnings};
 use crate::commands::generate::DeviceFrom;
 use crate::commands::policies;
-use crate::status::Status;
 
 pub use crate::commands::experiment::OwnContenders;
 

@@ -9,12 +9,11 @@ use rtflash_answers::{
 };
 use rtflash_model::{Certificate, PartialAllocation, TaskSet, read_partial_allocation};
 
-use super::{analysis_relying_on, export, typical_times};
-use crate::answer::Unanswered;
+use super::{analysis_relying_on, export, warn_of_typical_times};
+use crate::answer::{Status, Unanswered};
 use crate::args::AdmitArgs;
 use crate::render::numbers::plain;
 use crate::render::{admit_text, rendered};
-use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// Carries the command out.
@@ -27,7 +26,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, Unanswered> {
     if let Some(refused) = analysis.refuses(set) {
         return Err(Unanswered::because(&refused.to_string(), Status::CannotTell));
     }
-    typical_times::warn(set.device());
+    warn_of_typical_times(set.device());
     let (name, running, gone_tasks) = read_running(&args.allocation, set)?;
     // Without jobs, servers that are not named have served none.
     let named = !args.without_server.is_empty();

@@ -6,20 +6,19 @@ use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
 use rtflash_analysis::verdict::without_servers;
 use rtflash_analysis::{Analysis, PlacementProgress, Work};
-use rtflash_answers::Guarantee;
+use rtflash_answers::{AdviceAnswer, AllocAnswer, Answer as _, Guarantee};
 use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 
 use super::{allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
-use crate::answer::SetAnswer;
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
 use crate::output::is_quiet;
 use crate::pairs::Given;
 use crate::progress::Bar;
-use crate::render::alloc_text::AllocView;
+use crate::render::alloc_text::OutcomeText;
 use crate::source::InputSource;
-use crate::status::Status;
 
 struct AllocPlan {
     allocator: &'static dyn Allocator,
@@ -90,7 +89,7 @@ fn watched(bar: Option<&Arc<Bar>>) -> Work {
 }
 
 impl SetCommand for AllocPlan {
-    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
+    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
         let set = &file.set;
         let waiting = alone.then(|| waiting(set)).flatten();
         let work = watched(waiting.as_ref());
@@ -110,16 +109,19 @@ impl SetCommand for AllocPlan {
         let is_advised = alone && failed && !self.analysis.is_necessary() && !is_quiet();
         let advice = is_advised.then(|| advise(set, self.allocator, self.analysis));
         waiting.iter().for_each(|bar| bar.finish());
-        let status = Status::of(outcome.is_schedulable());
-        let view = AllocView {
-            file,
-            algorithm: self.allocator.name(),
-            analysis: self.analysis,
-            outcome,
-            guarantee,
-            advice,
-            alone,
+        let (algorithm, analysis) = (self.allocator.name(), self.analysis);
+        let text = match self.format {
+            Format::Text => {
+                let words = OutcomeText::new(set, algorithm, analysis, &outcome, &guarantee);
+                if alone { words.answer(advice.as_ref()) } else { words.headline() }
+            }
+            Format::Json => {
+                let meta = file.meta.as_deref();
+                let answer = AllocAnswer::new(set, algorithm, analysis, &outcome, &guarantee, meta);
+                let advice = advice.as_ref().map(|advice| AdviceAnswer::new(set, advice));
+                AllocAnswer { advice, ..answer }.line()
+            }
         };
-        SetAnswer { text: view.render(self.format), status, ..SetAnswer::default() }
+        Ok(SetAnswer { text, status: Status::of(outcome.is_schedulable()), ..SetAnswer::default() })
     }
 }

@@ -7,13 +7,12 @@ use rtflash_model::{Allocation, Certificate, TaskSetFile};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use super::verified::{Verified, verified};
-use crate::answer::{SetAnswer, Unanswered};
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{CheckArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
 use crate::render::kind::promises;
 use crate::render::{check_text, rendered};
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
 struct CheckPlan {
@@ -49,13 +48,13 @@ pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> 
 }
 
 impl SetCommand for CheckPlan {
-    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, _: bool) -> SetAnswer {
-        match given {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, _: bool) -> Result<SetAnswer, Unanswered> {
+        Ok(match given {
             Some(Given::Allocation { allocation, text, name }) => self.verified(file, allocation, &text, name),
             Some(Given::Nothing { schedulable: Some(_), reason }) => self.nothing(file, Verdict::no(reason)),
             Some(Given::Nothing { schedulable: None, reason }) => self.nothing(file, Verdict::cannot_tell(reason)),
-            None => SetAnswer::wrong("no allocation to test"),
-        }
+            None => fail!("no allocation to test"),
+        })
     }
 }
 

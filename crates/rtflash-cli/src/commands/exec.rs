@@ -12,30 +12,26 @@ use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_answers::reasons::{data_sentence, suspends_nothing};
 use rtflash_answers::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond, needed};
 use rtflash_draw::page::Picture;
-use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile, format_ns};
 use rtflash_plan::{Options, Plan, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 
-#[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, no_faults, unserved, without_effect, worst_waits};
+use super::exec_options::{disobeys, exec_options, possible, unserved, with_effect};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
-use super::exec_progress::RunBar;
-#[cfg(not(feature = "full"))]
-use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
-use super::found::{FoundAllocation, any_runs, of_given, search};
+use super::found::{NoAllocation, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
 use super::verified::accepts;
 use super::{allocator, analysis_relying_on, policies};
-use crate::answer::SetAnswer;
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
+use crate::progress::RunBar;
 use crate::render::exec_text::ExecView;
 use crate::render::kind::promises;
 use crate::render::rendered;
-use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
 
@@ -77,12 +73,12 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
 
 /// `stops`: signals end a run early.
 fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<ExecPlan, CommandFailure> {
-    let (options, settings) = exec_options(args)?;
+    let (options, settings) = exec_options(args);
     let wanted = Wanted::new(args, png)?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
-        let duration = &args.duration;
+        let duration = format_ns(args.duration.as_ns());
         fail!("--gantt {gantt} --duration {duration}: the stretch begins after the run has ended");
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
@@ -96,7 +92,7 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
         settings,
         wanted,
         checkpoint: KeptRun::asked(args)?,
-        memory: policies::memory(&args.memory)?,
+        memory: args.memory,
         kept: AtomicBool::new(false),
         stops,
         signals: OnceLock::new(),
@@ -181,11 +177,6 @@ impl<'a> AskedRun<'a> {
         }
         answer
     }
-
-    fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
-        let answer = self.blank(analysis, prediction, reason);
-        ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
-    }
 }
 
 /// The lines on an allocation before it is run.
@@ -194,55 +185,62 @@ struct Prediction {
     verdicts: Verdicts,
 }
 
-/// Why there was no run to its end.
-enum NotExecuted {
-    Wrong(String),
-    /// An answer that has a reason and this exit status.
-    Unable(String, Status),
+/// A run that cannot be, although nothing is wrong with the call: why, and the exit status.
+struct NotExecuted {
+    reason: String,
+    status: Status,
 }
 
 impl SetCommand for ExecPlan {
-    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
         let mut warnings = String::new();
-        let mut answer = self.run(file, given, alone, &mut warnings);
+        let mut answer = self.run(file, given, alone, &mut warnings).unwrap_or_else(Unanswered::into_answer);
         answer.complaint.insert_str(0, &warnings);
-        answer
+        Ok(answer)
     }
 }
 
 impl ExecPlan {
-    fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> SetAnswer {
+    fn run(
+        &self,
+        file: &TaskSetFile,
+        given: Option<Given<'_>>,
+        alone: bool,
+        warnings: &mut String,
+    ) -> Result<SetAnswer, Unanswered> {
         let set = &file.set;
         if (self.wanted.is_some() || self.checkpoint.is_some()) && self.kept.swap(true, Ordering::Relaxed) {
-            return SetAnswer::wrong(
-                "--trace, --gantt, --report and --checkpoint take one task set, and this is another one",
-            );
+            fail!("--trace, --gantt, --report and --checkpoint take one task set, and this is another one");
         }
         let algorithm = given.is_none().then(|| self.allocator.name());
         let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
-        let options = match ReleaseFile::apply(self.releases.as_ref(), set, &self.options) {
-            Ok(options) => options,
-            Err(answer) => return *answer,
-        };
-        let options = match TrimOption::apply(&self.trims, set, options.into_owned()) {
-            Ok(options) => options,
-            Err(complaint) => return SetAnswer::wrong(&complaint),
-        };
+        let options = ReleaseFile::apply(self.releases.as_ref(), set, &self.options)?;
+        let options = TrimOption::apply(&self.trims, set, options.into_owned())?;
         let found = match given {
-            Some(given) => of_given(set, given, self.analysis, warnings),
+            Some(given) => of_given(set, given, self.analysis, warnings)?,
             None => search(set, self.allocator, self.analysis, self.spread),
         };
         match found {
-            FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation, &options),
-            FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
-            FoundAllocation::Refused(answer) => *answer,
-            FoundAllocation::Nothing(reason, own) => {
+            Ok(allocation) => self.run_one(&asked, &allocation, &options),
+            Err(NoAllocation { reason, own }) => {
                 let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
-                let reason = format!("{reason}{hint}");
                 let prediction = self.prediction(&asked, self.analysis, None, &own);
-                self.reported(set, asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
+                let none = NotExecuted { reason: format!("{reason}{hint}"), status: Status::of(own.holds()) };
+                self.not_run(&asked, self.analysis, prediction, none)
             }
         }
+    }
+
+    fn not_run(
+        &self,
+        asked: &AskedRun<'_>,
+        analysis: &dyn Analysis,
+        prediction: Prediction,
+        why: NotExecuted,
+    ) -> Result<SetAnswer, Unanswered> {
+        let answer = asked.blank(analysis, prediction, why.reason);
+        let view = ExecView { answer, page_size: 0, alone: asked.alone, drawing: String::new() };
+        self.reported(&asked.file.set, view, None, why.status)
     }
 
     /// The analysis's own verdict, and next to it what is guaranteed: of a set that stands alone it
@@ -265,24 +263,22 @@ impl ExecPlan {
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 
-    fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation, options: &Options) -> SetAnswer {
+    fn run_one(
+        &self,
+        asked: &AskedRun<'_>,
+        allocation: &Allocation,
+        options: &Options,
+    ) -> Result<SetAnswer, Unanswered> {
         let set = &asked.file.set;
         let analysis = of_certificates(allocation, self.analysis, self.granted);
         if let Some(request) = analysis.refuses(set) {
             let reason = request.to_string();
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
-            return self.reported(set, asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
+            return self.not_run(asked, analysis, prediction, NotExecuted { reason, status: Status::CannotTell });
         }
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
-        if let Some(complaint) = without_effect(promises(analysis), set.device(), options) {
-            return SetAnswer::wrong(&complaint);
-        }
-        if let Some(complaint) = worst_waits(|| !is_independent(set, allocation), predicted, options) {
-            return SetAnswer::wrong(&complaint);
-        }
-        if let Some(complaint) = no_faults(set, options) {
-            return SetAnswer::wrong(complaint);
-        }
+        with_effect(promises(analysis), set.device(), options)?;
+        possible(|| !is_independent(set, allocation), predicted, set.device(), options)?;
         // A run can keep every deadline, and yet lean on what the user does not grant.
         let beyond = beyond(set, allocation, self.granted);
         let own = match &beyond {
@@ -291,18 +287,12 @@ impl ExecPlan {
         };
         let prediction = Prediction { predicted, ..self.prediction(asked, analysis, Some(allocation), &own) };
         let mut keeper = Keeper::new(&self.wanted, set, options.duration);
-        let executed = match self.execute(asked, allocation, analysis, options, &mut keeper) {
+        let executed = match self.execute(asked, allocation, analysis, options, &mut keeper)? {
             Ok(executed) => executed,
-            Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
-            Err(NotExecuted::Unable(reason, status)) => {
-                return self.reported(set, asked.not_run(analysis, prediction, reason), None, status);
-            }
+            Err(why) => return self.not_run(asked, analysis, prediction, why),
         };
         let Executed { plan, findings, report, stopped } = &executed;
-        let drawn = match keeper.finish(plan, stopped.unwrap_or(options.duration)) {
-            Ok(drawn) => drawn,
-            Err(failure) => return SetAnswer::wrong(&failure.0),
-        };
+        let drawn = keeper.finish(plan, stopped.unwrap_or(options.duration))?;
         let needed = needed(set, allocation);
         let passes = executed.passes() && beyond.is_none();
         let answer = ExecAnswer {
@@ -319,7 +309,8 @@ impl ExecPlan {
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
         let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };
-        SetAnswer { drawing: drawn.drawing, ..self.reported(set, view, drawn.picture, Status::of(Some(passes))) }
+        let answer = self.reported(set, view, drawn.picture, Status::of(Some(passes)))?;
+        Ok(SetAnswer { drawing: drawn.drawing, ..answer })
     }
 
     fn execute(
@@ -329,7 +320,7 @@ impl ExecPlan {
         analysis: &dyn Analysis,
         options: &Options,
         keeper: &mut Keeper,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<Result<Executed, NotExecuted>, CommandFailure> {
         let set = &asked.file.set;
         // Several sets are run side by side.
         let bar = if asked.alone { RunBar::new(options.duration) } else { None };
@@ -352,28 +343,37 @@ impl ExecPlan {
             execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
         };
         bar.into_iter().for_each(RunBar::finish);
-        executed.map_err(|error| match (&error, checkpoint) {
-            (NotRun::Trace(error), _) => NotExecuted::Wrong(self.wanted.failure(error)),
-            (NotRun::State(error), Some(file)) => NotExecuted::Wrong(file.failure(error)),
+        let error = match executed {
+            Ok(executed) => return Ok(Ok(executed)),
+            Err(error) => error,
+        };
+        let reason = match (&error, checkpoint) {
+            (NotRun::Trace(error), _) => self.wanted.failure(error),
+            (NotRun::State(error), Some(file)) => file.failure(error),
             (NotRun::Refused(PlanRefusal::Trim { trim, why }), _) => {
-                NotExecuted::Wrong(TrimOption::refused(&self.trims, *trim, why))
+                return Err(TrimOption::refused(&self.trims, *trim, why));
             }
-            (NotRun::Refused(PlanRefusal::Memory { .. }), _) => {
-                NotExecuted::Unable(format!("{error} (--memory allows more)"), refused(&error))
-            }
-            _ if refused(&error) == Status::Wrong => NotExecuted::Wrong(error.to_string()),
-            _ => NotExecuted::Unable(error.to_string(), refused(&error)),
-        })
+            (NotRun::Refused(PlanRefusal::Memory { .. }), _) => format!("{error} (--memory allows more)"),
+            _ => error.to_string(),
+        };
+        match refused(&error) {
+            Status::Wrong => Err(CommandFailure(reason)),
+            status => Ok(Err(NotExecuted { reason, status })),
+        }
     }
 
     /// An answer, after its report is written.
-    fn reported(&self, set: &TaskSet, view: ExecView<'_>, chart: Option<Picture>, status: Status) -> SetAnswer {
-        if let Some(path) = self.wanted.report()
-            && let Err(failure) = report::write(path, &report::exec(&view.answer, set, chart))
-        {
-            return SetAnswer::wrong(&failure.0);
+    fn reported(
+        &self,
+        set: &TaskSet,
+        view: ExecView<'_>,
+        chart: Option<Picture>,
+        status: Status,
+    ) -> Result<SetAnswer, Unanswered> {
+        if let Some(path) = self.wanted.report() {
+            report::write(path, &report::exec(&view.answer, set, chart))?;
         }
         let text = rendered(self.format, &view.answer, || view.text());
-        SetAnswer { text, status, ..SetAnswer::default() }
+        Ok(SetAnswer { text, status, ..SetAnswer::default() })
     }
 }

@@ -16,7 +16,6 @@ use rtflash_plan::resume::State;
 use rtflash_run::Checkpoint;
 use serde::{Deserialize, Serialize};
 
-use super::policies;
 use crate::args::ExecArgs;
 use crate::whole::{SignalHold, WholeFile};
 use crate::{CommandFailure, output};
@@ -74,11 +73,10 @@ pub struct KeptRun {
 impl KeptRun {
     /// What the call asks for.
     pub fn asked(args: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
-        let every = policies::checkpoint_every(&args.checkpoint_every)?;
         if args.checkpoint.as_deref() == Some(Path::new("-")) {
             fail!("--checkpoint takes a file: the answer is on standard output");
         }
-        Ok(args.checkpoint.clone().map(|path| KeptRun { path, every }))
+        Ok(args.checkpoint.clone().map(|path| KeptRun { path, every: args.checkpoint_every }))
     }
 }
 

@@ -1,22 +1,21 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
 use rtflash_answers::{JobsLine, Settings};
-use rtflash_model::{Device, Instant, Reliance, TaskSet};
+use rtflash_model::{Device, Instant, Reliance};
 use rtflash_plan::{Arbitration, Dispatch, Options, Phases, Placed, Plan, Policy, Promise, Times, Waits};
 
-use super::policies;
 use crate::CommandFailure;
 use crate::args::{ExecArgs, PhasesArg};
 use crate::render::numbers::names;
 
 /// The options of a run, and its settings.
-pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailure> {
+pub fn exec_options(args: &ExecArgs) -> (Options, Settings) {
     let (phases, phases_name) = match &args.phases {
         PhasesArg::Policy(phases) => (*phases, phases.name()),
         PhasesArg::File(_) => (Phases::default(), "file"),
     };
     let options = Options {
-        duration: policies::duration(&args.duration)?,
+        duration: args.duration,
         dispatch: args.dispatch,
         service: args.server,
         victims: args.victims,
@@ -40,7 +39,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         trims: (!args.trims.is_empty()).then(trims),
         ..Settings::of(&options)
     };
-    Ok((options, settings))
+    (options, settings)
 }
 
 /// Why a run says nothing of the promise of clusters that rely on the queue: Q2.
@@ -53,8 +52,8 @@ pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
     })
 }
 
-/// The fault of an option that changes nothing in a run with certificates, or in one without.
-pub fn without_effect(promises: bool, device: &Device, options: &Options) -> Option<String> {
+/// Refuses options that change nothing in a run with certificates, or in one without.
+pub fn with_effect(promises: bool, device: &Device, options: &Options) -> Result<(), CommandFailure> {
     let Placed { backfill, waits, faults } = options.placed;
     let with_certificates = [
         ("--waits worst", waits == Waits::Worst),
@@ -63,31 +62,36 @@ pub fn without_effect(promises: bool, device: &Device, options: &Options) -> Opt
         ("--phases at-erases", options.phases == Phases::AtErases),
     ];
     if let Some((option, _)) = with_certificates.into_iter().find(|&(_, asked)| asked && !promises) {
-        return Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"));
+        fail!("{option} changes runs with certificates alone: `--analysis sound` gives them");
     }
     if promises && options.dispatch == Dispatch::Parallel {
-        return Some("--dispatch parallel changes runs without certificates alone, which state their own".into());
+        fail!("--dispatch parallel changes runs without certificates alone, which state their own");
     }
-    (options.times != Times::Worst && device.has_single_times())
-        .then(|| "--times changes runs on a device with ranges alone, such as `page_read_min`".into())
+    if options.times != Times::Worst && device.has_single_times() {
+        fail!("--times changes runs on a device with ranges alone, such as `page_read_min`");
+    }
+    Ok(())
 }
 
-/// The fault of stated failures on a device that states none.
-pub fn no_faults(set: &TaskSet, options: &Options) -> Option<&'static str> {
-    (options.placed.faults > 0 && set.device().spare_blocks() == 0)
-        .then_some("--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many")
-}
-
-/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
-/// neighbours does not hold if every page waits for all of them, and never has to.
-pub fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
-    let asked = options.placed.waits == Waits::Worst;
-    (asked && predicted == Some(true) && leans()).then(|| {
-        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have \
-         each page wait for more than these ever \
-         move: run this allocation with --waits actual"
-            .into()
-    })
+/// Refuses worst waits of a cluster that holds only next to its neighbours: it does not hold if
+/// every page waits for all of them, and never has to. Refuses failures on a device that states
+/// none.
+pub fn possible(
+    leans: impl Fn() -> bool,
+    predicted: Option<bool>,
+    device: &Device,
+    options: &Options,
+) -> Result<(), CommandFailure> {
+    if options.placed.waits == Waits::Worst && predicted == Some(true) && leans() {
+        fail!(
+            "some clusters hold because of what is known of the chips on their channels, and --waits worst would have \
+             each page wait for more than these ever move: run this allocation with --waits actual"
+        );
+    }
+    if options.placed.faults > 0 && device.spare_blocks() == 0 {
+        fail!("--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many");
+    }
+    Ok(())
 }
 
 /// The streams of jobs of which none completes though some wait.

@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_analysis::Analysis;
-use rtflash_answers::{Answer as _, Guarantee, Unexplained, Verdict, Verdicts};
-use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_analysis::{Analysis, baseline};
+use rtflash_answers::{Answer as _, CheckedAllocation, Explanation, Guarantee, Unexplained, Verdict, Verdicts};
+use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 
 use super::check::checked;
 use super::{allocator, analysis_relying_on};
-use crate::answer::SetAnswer;
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
 use crate::render::alloc_text::OutcomeText;
-use crate::render::explain::ExplainView;
-use crate::status::Status;
+use crate::render::{explain_baseline, explain_certified, explain_text, verdicts};
 use crate::{CommandFailure, output};
 
 struct ExplainPlan {
@@ -40,10 +39,10 @@ pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure
 }
 
 impl SetCommand for ExplainPlan {
-    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
         let ExplainPlan { allocator, analysis, granted, format } = *self;
         let set = &file.set;
-        let untold = |reason: String| refusal(file, analysis, reason, format);
+        let untold = |reason: String| Ok(refusal(file, analysis, reason, format));
         if let Some(request) = analysis.refuses(set) {
             return untold(request.to_string());
         }
@@ -76,8 +75,24 @@ impl SetCommand for ExplainPlan {
             Some(Given::Nothing { schedulable: None, reason }) => return untold(reason),
         };
         let status = Status::of(checked.as_ref().map_or(Some(false), |checked| checked.verdict.schedulable));
-        let view = ExplainView { file, analysis, checked: checked.as_ref(), verdicts: &verdicts, headline };
-        SetAnswer { text: view.render(format), complaint: warnings, status, ..SetAnswer::default() }
+        let checked = checked.as_ref();
+        let text = match format {
+            Format::Text => {
+                let headline = headline.unwrap_or_else(|| verdicts::text(&verdicts));
+                headline + "\n" + &terms(set, analysis, checked) + &explain_text::assumptions(analysis)
+            }
+            Format::Json => Explanation::new(set, analysis, checked, verdicts, file.meta.as_deref()).line(),
+        };
+        Ok(SetAnswer { text, complaint: warnings, status, ..SetAnswer::default() })
+    }
+}
+
+/// Where utilization or demand goes, in an allocation if there is one.
+fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
+    match (baseline(analysis.name()), analysis.demand_test()) {
+        (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),
+        (None, Some(test)) => explain_certified::terms(set, test, checked),
+        (None, None) => explain_text::terms(set, analysis, checked),
     }
 }
 

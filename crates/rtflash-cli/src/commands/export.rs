@@ -16,16 +16,14 @@ use rtflash_exchange::export::{
 };
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 
-use super::certified::certified;
-use super::found::{any_runs, find};
-use super::{allocator, analysis_relying_on, export_firmware, policies};
-use crate::answer::Unanswered;
+use super::found::{any_runs, certified, find};
+use super::{allocator, analysis_relying_on, export_firmware};
+use crate::answer::{Status, Unanswered};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, FioClassArg, Format, MqsimGcArg, NvmeKindArg,
     ReplayArgs,
 };
 use crate::render::rendered;
-use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// The file beside an export that says what was asked for.
@@ -38,7 +36,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, Unanswered> {
             let file = read_set(set)?;
             let (found, inside) = allocation_of(&file.set, allocation)?;
             let options = MqsimOptions {
-                duration: policies::duration(&replay.duration)?,
+                duration: replay.duration,
                 gc: match gc {
                     MqsimGcArg::Default => MqsimGc::Default,
                     MqsimGcArg::Preemptible => MqsimGc::Preemptible,
@@ -57,7 +55,7 @@ pub fn run(args: &ExportArgs) -> Result<Status, Unanswered> {
             {
                 fail!("--target: fio takes no blank and no colon in the name of a file");
             }
-            let duration = policies::duration(&replay.duration)?;
+            let duration = replay.duration;
             let class = class.map(FioClassArg::number);
             let options = FioOptions { target: target.clone(), duration, pages: *pages, seed: replay.seed, class };
             let streams = request_streams(&file.set, duration).map_err(refused)?;
@@ -111,7 +109,10 @@ fn allocation_of(set: &TaskSet, args: &ExportAllocationArgs) -> Result<(Allocati
     let mut warnings = String::new();
     let found = find(set, given.as_ref(), allocator, analysis, false, &mut warnings);
     output::complain(&warnings);
-    let found = found.into_run(|own| if is_given { "" } else { any_runs(own) })?;
+    let found = found?.map_err(|none| {
+        let hint = if is_given { "" } else { any_runs(&none.own) };
+        none.refused(hint)
+    })?;
     // A target can ask for a layout of what was found; a given allocation stays as it is.
     let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
     Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))

@@ -8,7 +8,7 @@ use rtflash_ftl::image::Image;
 use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
 use rtflash_model::{Allocation, Span, TaskSet};
 
-use super::{analysis, typical_times};
+use super::{analysis, warn_of_typical_times};
 use crate::{CommandFailure, output};
 
 /// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
@@ -20,7 +20,7 @@ pub fn write(
     late: u32,
     backfill: bool,
 ) -> Result<ExportAnswer<'static>, CommandFailure> {
-    typical_times::warn(set.device());
+    warn_of_typical_times(set.device());
     let failure = |why: &dyn std::fmt::Display| CommandFailure(format!("this cannot be exported: {why}"));
     let plan = rtflash_run::plan(set, allocation, analysis("sound")?).map_err(|why| failure(&why))?;
     let bytes = plan.image(backfill).map_err(|why| failure(&why))?;

@@ -4,22 +4,24 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_analysis::verdict::completed;
 use rtflash_analysis::{Analysis, Work};
 use rtflash_answers::Verdict;
-use rtflash_model::{Allocation, Frame, TaskSet};
+use rtflash_model::{Allocation, TaskSet};
+#[cfg(feature = "exchange")]
+use rtflash_model::{Placement, Reliance};
 
 use super::allocate;
-use crate::answer::{SetAnswer, Unanswered};
+use crate::answer::{SetAnswer, Status, Unanswered, whole};
 use crate::pairs::{Given, read_given};
 use crate::render::kind::promises;
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
-pub enum FoundAllocation {
-    Allocation(Allocation),
-    /// None: why, and the analysis's verdict, which makes the exit status.
-    Nothing(String, Verdict),
-    Wrong(String),
-    Refused(Box<SetAnswer>),
+/// There is no allocation: why, and the analysis's verdict, which makes the exit status.
+pub struct NoAllocation {
+    pub reason: String,
+    pub own: Verdict,
 }
+
+/// An allocation, where there is one.
+pub type FoundAllocation = Result<Allocation, NoAllocation>;
 
 /// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
 pub fn find(
@@ -29,44 +31,47 @@ pub fn find(
     analysis: &dyn Analysis,
     spread: bool,
     warnings: &mut String,
-) -> FoundAllocation {
-    let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
-    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
-    match read_given(name, &frame, set) {
-        Ok(given) => of_given(set, given, analysis, warnings),
-        Err(answer) => FoundAllocation::Refused(answer),
-    }
+) -> Result<FoundAllocation, Unanswered> {
+    let Some((name, text)) = file else { return Ok(search(set, allocator, analysis, spread)) };
+    let frame = whole(text.clone().into_bytes());
+    Ok(of_given(set, read_given(name, &frame, set)?, analysis, warnings)?)
 }
 
-/// What was given; what is wrong with it is a message.
-pub fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> FoundAllocation {
-    match given {
-        Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
+/// The allocation that was given.
+pub fn of_given(
+    set: &TaskSet,
+    given: Given<'_>,
+    analysis: &dyn Analysis,
+    warnings: &mut String,
+) -> Result<FoundAllocation, CommandFailure> {
+    Ok(match given {
+        Given::Allocation { allocation, name, .. } => Ok(given_one(set, name, allocation, analysis, warnings)?),
         Given::Nothing { schedulable: Some(_), reason } => {
-            FoundAllocation::Nothing(reason.clone(), Verdict::no(reason))
+            Err(NoAllocation { reason: reason.clone(), own: Verdict::no(reason) })
         }
-        Given::Nothing { schedulable: None, reason } => FoundAllocation::cannot_tell(reason),
-    }
+        Given::Nothing { schedulable: None, reason } => Err(NoAllocation::cannot_tell(reason)),
+    })
 }
 
 pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
     let outcome = allocate(set, allocator, analysis, spread, &Work::new());
     if let Some(allocation) = outcome.allocation() {
-        return FoundAllocation::Allocation(allocation.clone());
+        return Ok(allocation.clone());
     }
     let own = Verdict::of_outcome(set, analysis, &outcome);
     let why = || own.reason.clone().expect("a verdict other than yes has a reason");
-    match outcome {
+    let reason = match outcome {
         Outcome::Partitioned(_) => {
-            FoundAllocation::cannot_tell(format!("{} makes no clusters: there is nothing to run", allocator.name()))
+            let reason = format!("{} makes no clusters: there is nothing to run", allocator.name());
+            return Err(NoAllocation::cannot_tell(reason));
         }
-        Outcome::NotSchedulable(_) => FoundAllocation::Nothing(
-            format!("{} finds no allocation, so there is none to run: {}", allocator.name(), why()),
-            own,
-        ),
-        Outcome::Impossible(_) => FoundAllocation::Nothing(format!("there is none to run: {}", why()), own),
-        Outcome::CannotTell(_) | Outcome::Schedulable(_) => FoundAllocation::Nothing(why(), own),
-    }
+        Outcome::NotSchedulable(_) => {
+            format!("{} finds no allocation, so there is none to run: {}", allocator.name(), why())
+        }
+        Outcome::Impossible(_) => format!("there is none to run: {}", why()),
+        Outcome::CannotTell(_) | Outcome::Schedulable(_) => why(),
+    };
+    Err(NoAllocation { reason, own })
 }
 
 /// How a set without an allocation is run all the same, for commands that run any.
@@ -74,22 +79,15 @@ pub fn any_runs(own: &Verdict) -> &'static str {
     if own.holds() == Some(false) { " (global and equal-split always give one, --allocation runs any)" } else { "" }
 }
 
-impl FoundAllocation {
-    /// The allocation; if there is none, the reason, with a `hint` by the analysis's verdict.
-    pub fn into_run(self, hint: impl Fn(&Verdict) -> &'static str) -> Result<Allocation, Unanswered> {
-        match self {
-            FoundAllocation::Allocation(allocation) => Ok(allocation),
-            FoundAllocation::Nothing(reason, own) => {
-                let (complaint, status) = (format!("{reason}{}\n", hint(&own)), Status::of(own.holds()));
-                Err(Unanswered::Input(Box::new(SetAnswer { complaint, status, ..SetAnswer::default() })))
-            }
-            FoundAllocation::Wrong(complaint) => Err(CommandFailure(complaint).into()),
-            FoundAllocation::Refused(answer) => Err(Unanswered::Input(answer)),
-        }
+impl NoAllocation {
+    /// The complaint of a command that needs an allocation, with a hint at its end.
+    pub fn refused(self, hint: &str) -> Unanswered {
+        let (complaint, status) = (format!("{}{hint}\n", self.reason), Status::of(self.own.holds()));
+        SetAnswer { complaint, status, ..SetAnswer::default() }.into()
     }
 
-    fn cannot_tell(reason: String) -> FoundAllocation {
-        FoundAllocation::Nothing(reason.clone(), Verdict::cannot_tell(reason))
+    fn cannot_tell(reason: String) -> NoAllocation {
+        NoAllocation { reason: reason.clone(), own: Verdict::cannot_tell(reason) }
     }
 }
 
@@ -101,23 +99,58 @@ fn given_one(
     allocation: Allocation,
     analysis: &dyn Analysis,
     warnings: &mut String,
-) -> FoundAllocation {
+) -> Result<Allocation, CommandFailure> {
     let missing = uncertified(&allocation);
     if !missing.is_empty() && missing.len() < allocation.len() {
         if !promises(analysis) {
             let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            return FoundAllocation::Wrong(format!(
+            fail!(
                 "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for \
                  these, and without any it is run by Theorem 1",
                 positions.join(", ")
-            ));
+            );
         }
         *warnings += &output::warning(&format!("{name}: {}", looked_for(&allocation, &missing)));
     }
     for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
         *warnings += &output::warning(&format!("{name}: {note}"));
     }
-    FoundAllocation::Allocation(completed(set, analysis, allocation))
+    Ok(completed(set, analysis, allocation))
+}
+
+/// The allocation of this file, or without one the one that is found under an analysis, where the
+/// verifier finds it in time.
+#[cfg(feature = "exchange")]
+pub fn certified(
+    given: Option<&std::path::Path>,
+    analysis: &str,
+    granted: Reliance,
+    set: &TaskSet,
+) -> Result<Allocation, Unanswered> {
+    let analysis = super::analysis_relying_on(analysis, granted)?;
+    let algorithm = super::allocator(rtflash_alloc::allocator::usual(analysis).name())?;
+    let given = given.map(crate::source::read).transpose()?;
+    let mut warnings = String::new();
+    let found = find(set, given.as_ref(), algorithm, analysis, false, &mut warnings);
+    output::complain(&warnings);
+    let found = found?.map_err(|none| none.refused(""))?;
+    if !found.is_certified() || holds(set, &found, granted) {
+        return Ok(found);
+    }
+    let why = if holds(set, &found, Reliance::Queue) {
+        "it holds only beside its neighbours as they are: see --assume".into()
+    } else {
+        format!("it does not keep its deadlines as it is: see `rtflash check --analysis {}`", analysis.name())
+    };
+    let name = given.map_or_else(|| "the allocation".into(), |given| given.0);
+    Err(Unanswered::because(&format!("{name}: {why}"), Status::No))
+}
+
+/// Whether the verifier finds all clusters in time, whatever their kinds.
+#[cfg(feature = "exchange")]
+fn holds(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> bool {
+    let verification = rtflash_verify::verify_certified(set, allocation, &Placement::ALL, granted);
+    verification.clusters.iter().all(|cluster| cluster.holds == Some(true) && cluster.discrepancies.is_empty())
 }
 
 pub fn uncertified(allocation: &Allocation) -> Vec<usize> {

@@ -5,18 +5,16 @@ use std::path::Path;
 use rayon::prelude::*;
 use rtflash_analysis::{Analysis, fits_alone};
 use rtflash_model::generate::{
-    DeadlineRange, Exhausted, Generator, Meta, OptionsError, PageRange, PeriodRange, SetOptions, SetSpec, Utilization,
-    UtilizationRange, Writes,
+    Exhausted, Generator, Meta, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
 };
 use rtflash_model::{Device, MetaJson, read_device, write_task_set};
 
 use super::{analysis, policies};
 use crate::CommandFailure;
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{GenArgs, SetArgs};
 use crate::output::{self, Output};
 use crate::render::numbers::count;
-use crate::status::Status;
 
 /// Sets drawn before they are written: enough for all cores, little in memory.
 const CHUNK: u64 = 512;
@@ -46,9 +44,8 @@ pub fn run(args: &GenArgs) -> Result<Status, Unanswered> {
 pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let device = device(&args.sets.device, DeviceFrom::Anywhere)?;
     let analysis = analysis(&args.analysis)?;
-    let generator = generator(&args.sets)?;
-    let asked = utilizations(args.util.as_deref(), None, generator, &args.sets)?;
-    let spec = set_spec(&args.sets, device, generator, analysis)?;
+    let asked = utilizations(args.util.as_deref(), None, &args.sets)?;
+    let spec = set_spec(&args.sets, device, analysis);
     let options = SetOptions::new(spec).map_err(impossible)?;
     some_sets(&args.sets)?;
     let points = options.mean_utilization().map_or(asked, |mean| vec![mean]);
@@ -67,24 +64,23 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
 }
 
 /// Which sets are drawn, as the options say it, with page costs of this analysis.
-pub fn set_spec(
-    args: &SetArgs,
-    device: Device,
-    generator: Generator,
-    analysis: &dyn Analysis,
-) -> Result<SetSpec, CommandFailure> {
-    Ok(SetSpec {
+pub fn set_spec(args: &SetArgs, device: Device, analysis: &dyn Analysis) -> SetSpec {
+    SetSpec {
         device,
         tasks: args.tasks,
-        generator,
+        generator: args.generator,
         page_costs: analysis.page_costs(&device),
-        writes: writes(args.write_heavy, args.write_share.as_deref())?,
-        accesses: args.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
-        deadlines: deadlines(args.deadline.as_deref())?,
-        periods: periods(args)?,
-        pages: pages(args.pages.as_deref())?,
+        writes: match (args.write_heavy, args.write_share) {
+            (Some(tasks), _) => Writes::Heavy(tasks),
+            (None, Some(share)) => Writes::Share(share),
+            (None, None) => Writes::Drawn,
+        },
+        accesses: args.access,
+        deadlines: args.deadline,
+        periods: args.period.distributed(args.period_distribution),
+        pages: args.pages,
         seed: args.seed,
-    })
+    }
 }
 
 /// Sets that cannot be drawn: which options say so.
@@ -101,19 +97,14 @@ pub fn impossible(error: OptionsError) -> CommandFailure {
     CommandFailure(format!("{options}: {error}"))
 }
 
-/// How utilization is divided.
-pub fn generator(args: &SetArgs) -> Result<Generator, CommandFailure> {
-    args.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))
-}
-
 /// The points that are asked for, or those of a range by default. None where the generator divides
 /// no total.
 pub fn utilizations(
     asked: Option<&str>,
     default: Option<&str>,
-    generator: Generator,
     args: &SetArgs,
 ) -> Result<Vec<Utilization>, CommandFailure> {
+    let generator = args.generator;
     let text = match (generator.divides_total(), asked) {
         (true, _) => asked.or(default).ok_or_else(|| {
             CommandFailure(
@@ -126,49 +117,12 @@ pub fn utilizations(
         }
     };
     let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
-    range.points(step(args)?).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
+    range.points(args.step).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
 }
 
 /// Refuses to draw no set at all.
 pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
-}
-
-pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
-    args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))
-}
-
-/// How reads and writes share, from the two options of which at most one is given.
-fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, CommandFailure> {
-    Ok(match (heavy, share) {
-        (None, None) => Writes::Drawn,
-        (Some(tasks), _) => Writes::Heavy(tasks),
-        (None, Some(share)) => Writes::Share(
-            share.parse().map_err(|error| CommandFailure(format!("--write-share {share}: {error} was expected")))?,
-        ),
-    })
-}
-
-/// When requests are due, if that is not the end of their period.
-fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFailure> {
-    text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--deadline {text}: {error} were expected"))))
-        .transpose()
-}
-
-/// The periods that requests start from.
-fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
-    let parse = |text: &str| {
-        text.parse::<PeriodRange>().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")))
-    };
-    let range = args.period.as_deref().map_or(Ok(PeriodRange::default()), parse)?;
-    let distribution = args.period_distribution.parse();
-    Ok(range.distributed(distribution.map_err(|error| CommandFailure(format!("--period-distribution: {error}")))?))
-}
-
-/// How many pages requests have, if that is bounded.
-fn pages(text: Option<&str>) -> Result<Option<PageRange>, CommandFailure> {
-    text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--pages {text}: {error} were expected"))))
-        .transpose()
 }
 
 /// Where a device may be taken from.

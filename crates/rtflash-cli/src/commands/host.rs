@@ -18,12 +18,11 @@ use super::host_figures::{self, Ran};
 use super::host_input::{Input, NamedText};
 use super::host_tune;
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::host::{CSV, csv, text};
 use crate::report;
-use crate::status::Status;
 use crate::whole::WholeFile;
 
 /// Carries the command out.

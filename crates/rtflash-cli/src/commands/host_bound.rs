@@ -6,11 +6,10 @@ use rtflash_host::run::Scenario;
 
 use super::host_input::Input;
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::{Format, HostBoundArgs};
 use crate::render::host_bound::text;
 use crate::render::rendered;
-use crate::status::Status;
 
 /// Carries the command out.
 pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {

@@ -3,12 +3,12 @@
 
 use rtflash_answers::DatasheetAnswer;
 use rtflash_drive::{bytes, three_digits};
+use rtflash_model::capped;
 
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::drive::HostDatasheetArgs;
 use crate::render::rendered;
-use crate::status::Status;
 
 /// Prints these numbers.
 pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {
@@ -22,8 +22,7 @@ fn answer(args: &HostDatasheetArgs) -> Result<SetAnswer, Unanswered> {
         _ => return Err(CommandFailure("a lifetime needs both: --tbw and --per-day".into()).into()),
     };
     // Times are rounded down: they are the least.
-    let least =
-        |bandwidth: u64| u64::try_from(u128::from(args.io) * 1_000_000_000 / u128::from(bandwidth)).unwrap_or(u64::MAX);
+    let least = |bandwidth: u64| capped(u128::from(args.io) * 1_000_000_000 / u128::from(bandwidth));
     let [read_least_ns, write_least_ns] = [args.read, args.write].map(|bandwidth| bandwidth.map(least));
     let (io, read_iops, write_iops) = (args.io, args.read_iops, args.write_iops);
     let answer = DatasheetAnswer { lifetime_days, io, read_least_ns, write_least_ns, read_iops, write_iops };

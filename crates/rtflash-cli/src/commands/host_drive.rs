@@ -14,13 +14,12 @@ use rtflash_drive::read::fio_log::job_of;
 use rtflash_drive::{DriveSample, Measurement, MeasurementRefused, add_log, add_trace};
 
 use super::host_input::{Input, NamedText};
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::HostInputArgs;
 use crate::args::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs, MeasurementArgs};
 use crate::progress::Bar;
 use crate::render::{host_fit, rendered};
 use crate::source::InputSource;
-use crate::status::Status;
 use crate::{CommandFailure, report, whole};
 
 /// Prints the protocol.

@@ -136,9 +136,7 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
         (count > 0).then(|| count as f64 / latencies.count() as f64)
     };
     let curve = |(scheduler, latencies): &(&str, &Latencies)| {
-        let points = places.iter().filter_map(|&place| {
-            Some(MeasuredPoint { x: ms(place), y: share(latencies, place)?, low: f64::NAN, high: f64::NAN })
-        });
+        let points = places.iter().filter_map(|&place| Some(MeasuredPoint::exact(ms(place), share(latencies, place)?)));
         Curve { label: (*scheduler).to_owned(), points: points.collect() }
     };
     let figure = Figure {

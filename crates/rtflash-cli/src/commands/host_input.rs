@@ -13,9 +13,8 @@ use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 use rtflash_verify::verify_certified;
 
 use super::{allocate, analysis_relying_on};
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::HostInputArgs;
-use crate::status::Status;
 use crate::{CommandFailure, source};
 
 /// Files beside the scenario, and certificates of the sound analysis.

@@ -10,11 +10,10 @@ use rtflash_host::tune::{Measured, TuneOptions, TuneRun, Tuning, k2, tune};
 
 use super::host_input::Input;
 use super::host_install;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::HostTuneArgs;
 use crate::render::host_tune::text;
 use crate::render::rendered;
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
 /// Carries the command out.
@@ -127,7 +126,8 @@ const BARS: usize = 10;
 /// background bandwidth, the shortest percentile first.
 fn front(tuning: &Tuning) -> Vec<&Measured> {
     let key = |of: &Measured| {
-        let worst = of.all.tails.iter().map(|tail| tail.unwrap_or(u64::MAX)).max().unwrap_or(u64::MAX);
+        // A job without a percentile is worse than any with one.
+        let worst = of.all.tails.iter().map(|&tail| (tail.is_none(), tail)).max();
         (worst, u128::MAX - of.all.background_bytes_per_s)
     };
     let mut all: Vec<&Measured> = tuning.measured.iter().collect();
@@ -149,7 +149,7 @@ fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
         let Some(k2) = k2(&of.settings) else { continue };
         let name = of.settings.name();
         let label = k2.split.map_or_else(|| name.to_owned(), |split| format!("{name}, {} KiB", split.piece() >> 10));
-        let point = MeasuredPoint { x: k2.max_inflight.into(), y: value(of), low: f64::NAN, high: f64::NAN };
+        let point = MeasuredPoint::exact(k2.max_inflight.into(), value(of));
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.push(point),
             None => curves.push(Curve { label, points: vec![point] }),
@@ -157,7 +157,7 @@ fn curves(tuning: &Tuning, value: &dyn Fn(&Measured) -> f64) -> Vec<Curve> {
     }
     let none = value(&tuning.none);
     let xs: Vec<f64> = curves.first().map_or_else(Vec::new, |curve| curve.points.iter().map(|point| point.x).collect());
-    let level = xs.into_iter().map(|x| MeasuredPoint { x, y: none, low: f64::NAN, high: f64::NAN });
+    let level = xs.into_iter().map(|x| MeasuredPoint::exact(x, none));
     curves.insert(0, Curve { label: "none".into(), points: level.collect() });
     joined(curves)
 }

@@ -17,12 +17,11 @@ use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_
 use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
 use crate::render::numbers::{count, volume};
 use crate::render::table::table;
 use crate::source::{self, InputSource};
-use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
 
 /// Refused lines that are shown to people.
@@ -54,22 +53,16 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, Unanswered> {
     let set = task_set(device, vec![task], Vec::new())?;
     let (topics, recorder) = (topics(&bag, flush), recorder(&bag, flush));
     let extent = bag.extent().expect("a bag has messages");
-    let summary = |text: &mut String| {
-        for topic in &topics {
-            let _ = writeln!(
-                text,
-                "{}: {}, {} (the fullest window of {flush} has {})",
-                diagnose::visible(&topic.topic, 80),
-                count(topic.messages, "message"),
-                volume(topic.bytes as f64),
-                volume(topic.most_bytes as f64)
-            );
-        }
-        show_recorder(text, &recorder, flush, page_size);
-    };
+    let mut about = String::new();
+    for topic in &topics {
+        let (name, messages) = (diagnose::visible(&topic.topic, 80), count(topic.messages, "message"));
+        let [bytes, most] = [topic.bytes as f64, topic.most_bytes as f64].map(volume);
+        let _ = writeln!(about, "{name}: {messages}, {bytes} (the fullest window of {flush} has {most})");
+    }
+    show_recorder(&mut about, &recorder, flush, page_size);
     let mut answer = ImportAnswer {
-        topics: Some(topics.clone()),
-        recorder: Some(recorder.clone()),
+        topics: Some(topics),
+        recorder: Some(recorder),
         task_set: Some(raw(&set)),
         ..of_extent("mcap", &bag.messages, &extent, TimeBase::Unix)
     };
@@ -79,7 +72,7 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, Unanswered> {
             format!("The import skips {unread} in {places}. Task and rates lack them and promise nothing on them.");
         answer.warnings.insert(0, says.into());
     }
-    print(input.format, &set, &answer, "messages", TimeBase::Unix, summary)
+    print(input.format, &set, &answer, "messages", TimeBase::Unix, &about)
 }
 
 fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
@@ -153,14 +146,13 @@ fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) ->
     let extent = trace.extent().expect("a trace has requests");
     // The set has their times; as text it takes as much memory again.
     trace.requests = Vec::new();
-    let summary = |text: &mut String| {
-        if trace.without_data > 0 {
-            let number = count(trace.without_data, "request");
-            let _ = writeln!(text, "{number} without data (discards, write zeroes, flushes, …): in no job");
-        }
-        let _ = writeln!(text, "{requests} make {streams}; times count from the first");
-        show_curve(text, &curve, set.device().page_size());
-    };
+    let mut about = String::new();
+    if trace.without_data > 0 {
+        let number = count(trace.without_data, "request");
+        let _ = writeln!(about, "{number} without data (discards, write zeroes, flushes, …): in no job");
+    }
+    let _ = writeln!(about, "{requests} make {streams}; times count from the first");
+    show_curve(&mut about, &curve, set.device().page_size());
     let points = curve.iter().map(|point| CurveAnswer {
         window_ns: point.window.as_ns(),
         read_bytes: point.read_bytes,
@@ -176,7 +168,7 @@ fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) ->
         task_set: Some(raw(&set)),
         ..of_extent(from, &trace.lines, &extent, format.clock())
     };
-    print(input.format, &set, &answer, "lines", format.clock(), summary)
+    print(input.format, &set, &answer, "lines", format.clock(), &about)
 }
 
 /// The requests to one device: that which is wanted, or the only one. Files of fio are on one
@@ -305,7 +297,7 @@ fn print(
     answer: &ImportAnswer<'_>,
     what: &str,
     clock: TimeBase,
-    summary: impl FnOnce(&mut String),
+    about: &str,
 ) -> Result<Status, Unanswered> {
     match format {
         Format::Json => output::print(&line(answer))?,
@@ -319,7 +311,7 @@ fn print(
                 if let Some(extent) = &answer.extent {
                     show_extent(&mut text, extent, clock);
                 }
-                summary(&mut text);
+                text += about;
                 for warning in &answer.warnings {
                     let _ = writeln!(text, "warning: {warning}");
                 }

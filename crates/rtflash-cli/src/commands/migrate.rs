@@ -9,11 +9,10 @@ use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};
 
 use super::admit::read_running;
-use super::{analysis_relying_on, export, typical_times};
-use crate::answer::Unanswered;
+use super::{analysis_relying_on, export, warn_of_typical_times};
+use crate::answer::{Status, Unanswered};
 use crate::args::MigrateArgs;
 use crate::render::{migrate_text, rendered};
-use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// Carries the command out.
@@ -23,7 +22,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, Unanswered> {
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;
-    typical_times::warn(set.device());
+    warn_of_typical_times(set.device());
     if let Some(refused) = analysis.refuses(set) {
         return Err(Unanswered::because(&refused.to_string(), Status::CannotTell));
     }

@@ -3,17 +3,11 @@
 #[cfg(feature = "exchange")]
 pub mod admit;
 pub mod alloc;
-#[cfg(feature = "exchange")]
-mod certified;
 pub mod check;
 pub mod exec;
-#[cfg(feature = "full")]
 mod exec_checkpoint;
 mod exec_options;
 pub mod exec_output;
-mod exec_progress;
-#[cfg(not(feature = "full"))]
-mod exec_unkept;
 pub mod experiment;
 pub mod explain;
 #[cfg(feature = "exchange")]
@@ -45,21 +39,28 @@ pub mod serve;
 pub mod shell;
 pub mod size;
 pub mod soak;
-mod soak_answer;
-mod soak_watch;
 pub mod trace;
 mod trims;
-mod typical_times;
 mod verified;
 
+use crate::CommandFailure;
+use crate::args::ShapeArg;
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
 use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_alloc::spread::spread;
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Reliance, TaskSet};
 
-use crate::CommandFailure;
-use crate::args::ShapeArg;
+/// Warns that nothing is guaranteed on a device that states typical times.
+#[cfg(feature = "exchange")]
+fn warn_of_typical_times(device: &rtflash_model::Device) {
+    if device.has_typical_times() {
+        crate::output::complain(&crate::output::warning(
+            "the device's times are typical values: nothing is guaranteed; enter the maxima of its datasheet, with \
+             \"times\": \"maximum\"",
+        ));
+    }
+}
 
 /// The analysis of a name that clap has already found among the possible ones.
 fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {

@@ -6,8 +6,8 @@ use rtflash_model::reading::nearest;
 use rtflash_model::{Device, PROFILES, Profile, write_device_in_full};
 use serde_json::value::RawValue;
 
+use crate::answer::Status;
 use crate::args::Format;
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
 /// Prints one device, or the list.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rtflash_model::{Frame, TaskSet};
 use rtflash_plan::{Options, read_partial_release_pattern, read_release_pattern};
 
-use crate::answer::SetAnswer;
+use crate::answer::{Unanswered, whole};
 use crate::args::PhasesArg;
 use crate::{CommandFailure, source};
 
@@ -35,8 +35,7 @@ impl ReleaseFile {
             (_, Some(path)) => source::read(Path::new(path))?,
             (_, None) => return Ok(None),
         };
-        let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
-        Ok(Some(ReleaseFile { name, frame, all: releases.is_none() }))
+        Ok(Some(ReleaseFile { name, frame: whole(text.into_bytes()), all: releases.is_none() }))
     }
 
     /// Options with what it says of a task set, if there is one.
@@ -44,12 +43,11 @@ impl ReleaseFile {
         file: Option<&ReleaseFile>,
         set: &TaskSet,
         options: &'o Options,
-    ) -> Result<Cow<'o, Options>, Box<SetAnswer>> {
+    ) -> Result<Cow<'o, Options>, Unanswered> {
         let Some(ReleaseFile { name, frame, all }) = file else { return Ok(Cow::Borrowed(options)) };
         let text = String::from_utf8_lossy(&frame.text);
         let read = if *all { read_release_pattern } else { read_partial_release_pattern };
-        let pattern =
-            read(&text, set).map_err(|diagnostics| Box::new(SetAnswer::refused(name, frame, &diagnostics)))?;
+        let pattern = read(&text, set).map_err(|diagnostics| Unanswered::refused_in(name, frame, &diagnostics))?;
         Ok(Cow::Owned(Options { releases: Some(Arc::new(pattern)), ..options.clone() }))
     }
 }

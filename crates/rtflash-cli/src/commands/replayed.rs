@@ -8,10 +8,9 @@ use rtflash_exchange::export::ReplayedStream;
 use rtflash_model::{Request, TaskSet, format_ns};
 
 use super::export::{MANIFEST, read_one};
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{CheckArgs, Format};
 use crate::render::table::table;
-use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
 /// Judges the results in a file, for one task set.

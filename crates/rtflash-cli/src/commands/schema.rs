@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::{Map, Value};
 
 use super::experiment::Manifest;
-use crate::status::Status;
+use crate::answer::Status;
 use crate::{CommandFailure, output};
 
 /// Prints a schema.

@@ -9,13 +9,12 @@ use rtflash_host::run::CertifiedClusters;
 use rtflash_model::{Span, capped};
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequests, serve};
 
-use super::certified::certified;
-use super::{export, policies, typical_times};
-use crate::answer::Unanswered;
+use super::found::certified;
+use super::{export, warn_of_typical_times};
+use crate::answer::{Status, Unanswered};
 use crate::args::ServeArgs;
 use crate::render::numbers::{bytes, plain, time};
 use crate::render::{rendered, serve_text};
-use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, output};
 
@@ -26,14 +25,13 @@ const TOO_SLOW: Duration = Duration::from_millis(50);
 pub fn run(args: &ServeArgs) -> Result<Status, Unanswered> {
     let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;
-    typical_times::warn(set.device());
+    warn_of_typical_times(set.device());
     let allocation = certified(Some(&args.allocation), "sound", args.rely_on.granted, set)?;
     let clusters = CertifiedClusters::new(set, &allocation, &[], Span::ZERO)
         .map_err(|error| CommandFailure(format!("{}: {error}", args.allocation.display())))?;
     let options = Drive::options();
     let drive = Drive::new(set, clusters.plan(), &options);
     fit_the_protocol(drive.exports())?;
-    let duration = args.duration.as_deref().map(policies::duration).transpose()?;
     let hold = SignalHold::new();
     let listener = TcpListener::bind(args.listen).map_err(|error| {
         let listen = args.listen;
@@ -44,7 +42,7 @@ pub fn run(args: &ServeArgs) -> Result<Status, Unanswered> {
     let options = ServeOptions {
         slow: args.slow,
         once: args.once,
-        duration: duration.map(|duration| Duration::from_nanos(duration.as_ns())),
+        duration: args.duration.map(|duration| Duration::from_nanos(duration.as_ns())),
     };
     let served = serve(&listener, drive, data, options, &|| hold.signal().is_some());
     let served = served.map_err(|error| CommandFailure::io(&format!("--listen {}", args.listen), &error))?;

@@ -6,10 +6,10 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::CommandFailure;
+use crate::answer::Status;
 use crate::args::help::{TOPICS, topic};
 use crate::args::{COMMANDS, Cli};
 use crate::output::{self, Output};
-use crate::status::Status;
 
 pub fn completions(shell: Shell) -> Result<Status, CommandFailure> {
     let mut script = Vec::new();

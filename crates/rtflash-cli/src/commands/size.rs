@@ -10,7 +10,7 @@ use rtflash_answers::{FrontAnswer, Guarantee, SizeAnswer};
 use rtflash_model::{Reliance, TaskSetFile};
 
 use super::{allocator, analysis_relying_on};
-use crate::answer::SetAnswer;
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{Format, SizeArgs};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::Given;
@@ -19,7 +19,6 @@ use crate::render::kind::words;
 use crate::render::rendered;
 use crate::render::size_text::SizeView;
 use crate::source::InputSource;
-use crate::status::Status;
 use crate::{CommandFailure, report};
 
 struct SizePlan {
@@ -50,7 +49,7 @@ pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
 }
 
 impl SetCommand for SizePlan {
-    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
+    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
         let SizePlan { allocator, analysis, granted, spread, over, ref report, format } = *self;
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if spread { used(sizing) } else { sizing };
@@ -69,14 +68,9 @@ impl SetCommand for SizePlan {
             is_refused: analysis.refuses(set).is_some(),
             alone,
         };
-        if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
-            return SetAnswer::wrong(&complaint);
-        }
-        SetAnswer {
-            text: rendered(format, &view.answer, || view.text()),
-            status: Status::of(sizing.outcome.is_schedulable()),
-            ..SetAnswer::default()
-        }
+        report.iter().try_for_each(|report| report.write(&view))?;
+        let text = rendered(format, &view.answer, || view.text());
+        Ok(SetAnswer { text, status: Status::of(sizing.outcome.is_schedulable()), ..SetAnswer::default() })
     }
 }
 
@@ -92,12 +86,11 @@ impl ReportOfOne {
         ReportOfOne { path, written: AtomicBool::new(false) }
     }
 
-    fn write(&self, view: &SizeView<'_>) -> Result<(), String> {
+    fn write(&self, view: &SizeView<'_>) -> Result<(), CommandFailure> {
         if self.written.swap(true, Ordering::Relaxed) {
-            return Err("--report takes one task set, and this is another one".into());
+            fail!("--report takes one task set, and this is another one");
         }
         report::write(&self.path, &report::size(&view.answer, view.device, &view.verdict()))
-            .map_err(|failure| failure.0)
     }
 }
 

@@ -3,17 +3,18 @@
 use rtflash_answers::{BrokenLine, SoakAnswer};
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_plan::{Policy, write_release_pattern};
-use rtflash_run::soak::{Broken, Case, Search, World, soak};
+use rtflash_run::soak::{Broken, Case, Search, SoakWatch, World, soak};
 use serde_json::value::RawValue;
 
 use super::policies;
-use super::soak_answer::text;
-use super::soak_watch::BarWatch;
 use crate::CommandFailure;
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::{SoakArgs, SoakWorld};
+use crate::output::{GREEN, RED, paint};
+use crate::progress::Bar;
+use crate::render::numbers::count;
 use crate::render::rendered;
-use crate::status::Status;
+use crate::render::table::table;
 use crate::whole::SignalHold;
 
 /// Carries the command out. A signal ends the search; what was found until then is printed before
@@ -95,6 +96,75 @@ fn command(case: &Case) -> String {
         command += &format!(" --releases '{}'", stated.replace('\'', r"'\''"));
     }
     command
+}
+
+/// Shows how far a search is, and stops it where a signal is held.
+struct BarWatch<'s> {
+    bar: Bar,
+    signals: Option<&'s SignalHold>,
+}
+
+impl<'s> BarWatch<'s> {
+    fn new(cases: u64, signals: Option<&'s SignalHold>) -> BarWatch<'s> {
+        let template = "{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left";
+        BarWatch { bar: Bar::new(template, 0, cases), signals }
+    }
+
+    /// The cases that are over, if the search was stopped.
+    fn stopped_after(&self, cases: u64) -> Option<u64> {
+        self.stops().then_some(cases)
+    }
+}
+
+impl SoakWatch for BarWatch<'_> {
+    fn over(&self, cases: u64) {
+        self.bar.inc(cases);
+    }
+
+    fn stops(&self) -> bool {
+        self.signals.is_some_and(|signals| signals.signal().is_some())
+    }
+}
+
+/// The answer for a person.
+fn text(answer: &SoakAnswer) -> String {
+    let cases = cases(answer);
+    let drawn =
+        format!("{cases} drawn from seed {}, {} accepted by their analysis and run", answer.seed, answer.judged);
+    let drawn = match answer.mean_load {
+        Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
+        None => drawn,
+    };
+    if answer.broken.is_empty() {
+        return format!("{}: {drawn}: no check fails\n", paint(GREEN, "pass"));
+    }
+    let assumptions = count(answer.broken.len(), "assumption");
+    let verb = if answer.broken.len() == 1 { "breaks" } else { "break" };
+    let mut text = format!("{}: {drawn}: {assumptions} {verb}\n\n", paint(RED, "fail"));
+    let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let rows = answer.broken.iter().map(|broken| {
+        vec![
+            broken.name.to_string(),
+            broken.runs.to_string(),
+            broken.first_run.to_string(),
+            number(broken.bound),
+            number(broken.observed),
+        ]
+    });
+    text += &table(&["check", ">runs", ">first", ">bound", ">observed"], rows.collect::<Vec<_>>());
+    text += "\nThe smallest cases found (bound and observation above are theirs):\n";
+    for broken in &answer.broken {
+        let set = broken.task_set.as_deref().map_or("", RawValue::get);
+        text += &format!("\n{}\n  {}\n  {set}\n", broken.name, broken.command);
+    }
+    text
+}
+
+fn cases(answer: &SoakAnswer) -> String {
+    match answer.stopped_after {
+        None => format!("{} cases", answer.runs),
+        Some(cases) => format!("{cases} of {} cases (stopped by a signal)", answer.runs),
+    }
 }
 
 #[cfg(test)]

@@ -14,16 +14,14 @@ use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_trace::{Observer, Record, TraceError, TraceReader};
 
 use super::exec::{of_certificates, predicted, refused};
-use super::found::{FoundAllocation, find};
-use super::policies::duration;
+use super::found::{FoundAllocation, NoAllocation, find};
 use super::{allocator, analysis_relying_on};
-use crate::answer::{SetAnswer, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::CheckArgs;
 use crate::pairs::{change, next_batch};
 use crate::render::exec_text::ExecView;
 use crate::render::rendered;
 use crate::source::{InputSource, read};
-use crate::status::Status;
 use crate::{CommandFailure, output};
 
 /// A run that cannot be.
@@ -55,10 +53,9 @@ pub fn check(
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
-    let allocation = allocation(find(&file.set, given, allocator, analysis, false, warnings))?;
+    let allocation = allocation(find(&file.set, given, allocator, analysis, false, warnings)?)?;
     let analysis = of_certificates(&allocation, analysis, args.rely_on.granted);
     let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(cannot_be)?;
-    let stated = args.duration.as_deref().map(duration).transpose()?;
     let needed = memory_of_trace(&plan);
     if needed > DEFAULT_MEMORY {
         return Err(cannot_be(PlanRefusal::Memory { needed, limit: DEFAULT_MEMORY }));
@@ -67,7 +64,7 @@ pub fn check(
     let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, args.dispatch, &all).with_admission(Box::new(servers));
     let mut trace_records = records(&plan, trace)?.peekable();
-    let known = stated.or(length_stated(trace_records.peek(), trace)?);
+    let known = args.duration.or(length_stated(trace_records.peek(), trace)?);
     let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
     let end = observe(trace_records, trace, &mut checks, statistics.as_mut())?;
     let setup = checks.setup_stated();
@@ -115,20 +112,14 @@ fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Unanswered> {
         fail!("{name}:1:1: there is nothing in it");
     };
     change(&mut frame, &args.set.changes).map_err(|problem| CommandFailure(format!("{name}: {problem}")))?;
-    read_task_set_bytes(&frame.text)
-        .map_err(|diagnostics| Unanswered::Input(Box::new(SetAnswer::refused(&name, &frame, &diagnostics))))
+    read_task_set_bytes(&frame.text).map_err(|diagnostics| Unanswered::refused_in(&name, &frame, &diagnostics))
 }
 
 fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
-    match found {
-        FoundAllocation::Nothing(reason, own) if own.holds().is_none() => {
-            Err(Unanswered::because(&reason, Status::CannotTell))
-        }
-        FoundAllocation::Nothing(reason, _) => {
-            Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
-        }
-        found => found.into_run(|_| ""),
-    }
+    found.map_err(|NoAllocation { reason, own }| match own.holds() {
+        None => Unanswered::because(&reason, Status::CannotTell),
+        Some(_) => CommandFailure(format!("{reason}: of what allocation is the trace?")).into(),
+    })
 }
 
 fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<InputSource>>, CommandFailure> {

@@ -31,23 +31,23 @@ impl TrimOption {
     }
 
     /// Options of a run in which all of these tasks of a set trim.
-    pub fn apply(all: &[TrimOption], set: &TaskSet, options: Options) -> Result<Options, String> {
-        let trims = all.iter().map(|of| of.of_set(set)).collect::<Result<Vec<PeriodicTrim>, String>>()?;
+    pub fn apply(all: &[TrimOption], set: &TaskSet, options: Options) -> Result<Options, CommandFailure> {
+        let trims = all.iter().map(|of| of.of_set(set)).collect::<Result<Vec<PeriodicTrim>, CommandFailure>>()?;
         Ok(Options { trims, ..options })
     }
 
-    fn of_set(&self, set: &TaskSet) -> Result<PeriodicTrim, String> {
+    fn of_set(&self, set: &TaskSet) -> Result<PeriodicTrim, CommandFailure> {
         let named = set.tasks().enumerate().find(|(_, task)| task.name == self.task);
         let (task, _) = named.ok_or_else(|| self.complaint(&format!("there is no task `{}`", self.task)))?;
         Ok(PeriodicTrim { task, pages: self.pages, every: self.every })
     }
 
-    fn complaint(&self, problem: &str) -> String {
-        format!("--trim {}: {problem}", self.text)
+    fn complaint(&self, problem: &str) -> CommandFailure {
+        CommandFailure(format!("--trim {}: {problem}", self.text))
     }
 
     /// Why one of these trims of a run cannot be.
-    pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_plan::NoTrim) -> String {
-        all.get(trim).map_or_else(|| why.to_string(), |of| of.complaint(&why.to_string()))
+    pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_plan::NoTrim) -> CommandFailure {
+        all[trim].complaint(&why.to_string())
     }
 }

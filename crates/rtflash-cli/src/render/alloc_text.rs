@@ -8,58 +8,20 @@ use rtflash_analysis::reason::Reason;
 use rtflash_analysis::verdict::{in_time, report, spaces};
 use rtflash_analysis::{Analysis, DemandTest, PartFtl};
 use rtflash_answers::reasons::{beside, impossible_reason, suspends_nothing};
-use rtflash_answers::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
-use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Reliance, Span, TaskId, TaskSet, TaskSetFile};
+use rtflash_answers::{Guarantee, Verdicts, needed, on_device, proof, task_name};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Reliance, Span, TaskId, TaskSet};
 
 use super::advice_text::advice;
 use super::kind::{promises, words};
 use super::numbers::{count, names, runs, share, time};
 use super::table::table;
 use super::{data, unplaced, verdicts};
-use crate::args::Format;
 use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
 /// Clusters shown.
 const CLUSTERS: usize = 64;
-
-pub struct AllocView<'a> {
-    pub file: &'a TaskSetFile,
-    pub algorithm: &'static str,
-    pub analysis: &'static dyn Analysis,
-    pub outcome: Outcome,
-    pub guarantee: Guarantee,
-    /// What would help, if that was asked.
-    pub advice: Option<Advice>,
-    /// Whether it is the only one.
-    pub alone: bool,
-}
-
-impl AllocView<'_> {
-    pub fn render(&self, format: Format) -> String {
-        match format {
-            Format::Text => self.text(),
-            Format::Json => self.json(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let verdict = OutcomeText::new(&self.file.set, self.algorithm, self.analysis, &self.outcome, &self.guarantee);
-        if !self.alone {
-            return verdict.headline();
-        }
-        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, self.algorithm, help));
-        verdict.answer() + &advice
-    }
-
-    fn json(&self) -> String {
-        let AllocView { file, algorithm, analysis, outcome, guarantee, .. } = self;
-        let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
-        let advice = self.advice.as_ref().map(|advice| AdviceAnswer::new(&file.set, advice));
-        AllocAnswer { advice, ..answer }.line()
-    }
-}
 
 /// An outcome in words.
 pub struct OutcomeText<'a> {
@@ -151,8 +113,8 @@ impl<'a> OutcomeText<'a> {
         }
     }
 
-    /// Everything but the advice.
-    fn answer(&self) -> String {
+    /// The answer to a set that stands alone, with what would help.
+    pub fn answer(&self, help: Option<&Advice>) -> String {
         let OutcomeText { set, outcome, .. } = *self;
         let mut text = self.headline();
         if let Outcome::Partitioned(verdict) = outcome {
@@ -167,7 +129,8 @@ impl<'a> OutcomeText<'a> {
             }
         }
         let why = self.failure();
-        if why.is_empty() { text } else { format!("{text}\n{why}") }
+        let text = if why.is_empty() { text } else { format!("{text}\n{why}") };
+        text + &help.map_or_else(String::new, |help| advice(set, self.algorithm, help))
     }
 
     /// Why the set fails: the task that could not be placed, data that do not fit, and whether any

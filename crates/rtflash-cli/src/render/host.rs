@@ -12,7 +12,7 @@ use super::table::answer_table;
 pub fn text(answer: &HostAnswer<'_>) -> String {
     // The longest latency does not show these.
     let open = answer.jobs.iter().filter_map(|job| {
-        let oldest = job.oldest_open_ns.filter(|&oldest| job.max_ns.is_none_or(|max| oldest > max))?;
+        let oldest = job.oldest_open_ns.filter(|&oldest| job.latencies.max_ns.is_none_or(|max| oldest > max))?;
         let (name, number) = (plain(&job.name), separated(job.open.into()));
         Some(format!("{name}: I/Os open at the end: {number}, the first released {} before\n", format_ns(oldest)))
     });
@@ -37,8 +37,8 @@ pub fn csv(answer: &HostAnswer<'_>) -> String {
     for job in &answer.jobs {
         let quoted = format!("\"{}\"", job.name.replace('"', "\"\""));
         // Writing to a string cannot fail.
-        let _ = write!(text, "{},{quoted},{}", answer.scheduler, job.completed);
-        for time in job.times() {
+        let _ = write!(text, "{},{quoted},{}", answer.scheduler, job.latencies.completed);
+        for time in job.latencies.times() {
             let _ = write!(text, ",{}", time.map_or_else(String::new, |time| time.to_string()));
         }
         let _ = write!(text, ",{},{},{}", job.sum_ns, job.bytes_per_s, job.iops);

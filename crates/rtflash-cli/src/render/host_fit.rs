@@ -1,40 +1,20 @@
 //! The answers of `host fit` and `host check` for a person.
 
-use rtflash_answers::{DriveCheckAnswer, DriveFitAnswer, DriveKind, DrivePercentile, DriveResidual};
+use rtflash_answers::{AnswerTable, Cell, DriveCheckAnswer, DriveFitAnswer, DriveKind, DrivePercentile, DriveResidual};
 use rtflash_drive::bytes;
 use rtflash_drive::claims::Fitted;
 use rtflash_drive::fit::Fit;
 use rtflash_drive::monitor::WINDOW;
 use rtflash_drive::three_digits;
 
-use super::table::table;
+use super::table::{answer_table, table};
 
 /// The fitted device, with its errors.
 pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
-    let residuals = fitted.residuals.iter().map(|of| {
-        let off = (of.predicted_ns as f64 - of.p50_ns as f64) * 100.0 / of.p50_ns.max(1) as f64;
-        let commands = of.commands.to_string();
-        let times = [of.p50_ns, of.predicted_ns].map(three_digits);
-        let [p50, predicted] = times;
-        vec![of.op.clone(), bytes(of.size), commands, p50, predicted, format!("{off:+.1} %")]
-    });
-    let mut text = table(&["op", ">size", ">lone commands", ">p50", ">line", ">residual"], residuals);
-    let errors =
-        fit.candidates.iter().chain([&fit.floor]).map(|of| vec![of.kind.to_owned(), format!("{:.3}", of.score())]);
+    let mut text = answer_table(&residuals(fitted));
     text += "\nfactor off on held-out rounds (geometric mean over percentiles; 1 is exact), the chosen kind first:\n";
-    text += &table(&["kind", ">factor"], errors);
-    let held_out = fitted.held_out.iter().map(|of| {
-        let floor = of.floor.map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}"));
-        vec![
-            of.op.clone(),
-            of.name(),
-            three_digits(of.measured_ns),
-            three_digits(of.predicted_ns),
-            format!("{:.2}", of.factor),
-            floor,
-        ]
-    });
-    text += &table(&["op", "of its commands", ">measured", ">predicted", ">factor", ">noise"], held_out);
+    text += &answer_table(&kinds(fit));
+    text += &answer_table(&held_out(fitted));
     let [reads, writes] = fitted.episodes;
     text += &format!("slow episodes seen: {reads} of reads, {writes} of writes\n");
     if let Some(overhead) = fitted.host_overhead_ns {
@@ -44,6 +24,37 @@ pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     text += "what can be claimed:\n";
     fitted.no_bound().iter().chain(&fitted.claims()).for_each(|claim| text += &format!("  {claim}\n"));
     text
+}
+
+/// The line next to the medians of lone commands.
+pub fn residuals(fitted: &Fitted) -> AnswerTable {
+    let mut table = AnswerTable::new(["op", ">size", ">lone commands", ">p50", ">line", ">residual"]);
+    table.rows.extend(fitted.residuals.iter().map(|of| {
+        let off = (of.predicted_ns as f64 - of.p50_ns as f64) * 100.0 / of.p50_ns.max(1) as f64;
+        let commands = of.commands.to_string();
+        let [p50, line] = [of.p50_ns, of.predicted_ns].map(three_digits);
+        [of.op.clone(), bytes(of.size), commands, p50, line, format!("{off:+.1} %")].map(Cell::text).into()
+    }));
+    table
+}
+
+/// The kinds of device, and the factor that each is off.
+pub fn kinds(fit: &Fit) -> AnswerTable {
+    let mut table = AnswerTable::new(["kind", ">factor"]);
+    let all = fit.candidates.iter().chain([&fit.floor]);
+    table.rows.extend(all.map(|of| [of.kind.to_owned(), format!("{:.3}", of.score())].map(Cell::text).into()));
+    table
+}
+
+/// The chosen kind on rounds held out.
+pub fn held_out(fitted: &Fitted) -> AnswerTable {
+    let mut table = AnswerTable::new(["op", "of its commands", ">measured", ">predicted", ">factor", ">noise"]);
+    table.rows.extend(fitted.held_out.iter().map(|of| {
+        let [measured, predicted] = [of.measured_ns, of.predicted_ns].map(three_digits);
+        let floor = of.floor.map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}"));
+        [of.op.clone(), of.name(), measured, predicted, format!("{:.2}", of.factor), floor].map(Cell::text).into()
+    }));
+    table
 }
 
 /// The fitted device, with its errors, as JSON.

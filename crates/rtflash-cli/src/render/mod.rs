@@ -8,7 +8,6 @@ pub mod check_text;
 pub mod data;
 pub mod exec_text;
 pub mod experiment_text;
-pub mod explain;
 pub mod explain_baseline;
 pub mod explain_certified;
 pub mod explain_text;

@@ -56,15 +56,9 @@ pub fn exec(answer: &ExecAnswer<'_>, set: &TaskSet, chart: Option<Picture>) -> H
         ];
         parts.extend(tables.into_iter().flat_map(|(heading, table)| table_parts(heading, table)));
     }
-    HtmlReport {
-        title: format!("A run of {}", format_ns(answer.settings.duration_ns)),
-        verdicts: labelled(&answer.verdicts),
-        verdict: Some((tone, text.trim_end().to_owned())),
-        parts,
-        facts: origin.facts(),
-        manifest: origin.json(),
-        answer: answer.line(),
-    }
+    let title = format!("A run of {}", format_ns(answer.settings.duration_ns));
+    let page = origin.page(&title, (tone, text.trim_end().to_owned()), parts, answer.line());
+    HtmlReport { verdicts: labelled(&answer.verdicts), ..page }
 }
 
 /// Response times as shares of the deadline.

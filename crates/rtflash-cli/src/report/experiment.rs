@@ -47,15 +47,9 @@ pub fn experiment(
         0 => (Tone::Good, String::new()),
         some => (Tone::Open, format!(", {} missing", counted(some, "set"))),
     };
-    HtmlReport {
-        title: format!("Experiment: {}", summary.experiment),
-        verdicts: Vec::new(),
-        verdict: Some((tone, format!("done: {drawn}{missing}"))),
-        parts,
-        facts: origin(manifest).facts(),
-        manifest: manifest.to_owned(),
-        answer: summary.line(),
-    }
+    let title = format!("Experiment: {}", summary.experiment);
+    let page = origin(manifest).page(&title, (tone, format!("done: {drawn}{missing}")), parts, summary.line());
+    HtmlReport { manifest: manifest.to_owned(), ..page }
 }
 
 /// What a manifest says of how it was made.

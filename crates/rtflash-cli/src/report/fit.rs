@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_answers::{AnswerTable, Cell, Tone};
+use rtflash_answers::Tone;
 use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart};
 use rtflash_drive::claims::Fitted;
@@ -12,6 +12,7 @@ use rtflash_drive::{Done, Measurement, bytes, three_digits};
 use rtflash_host::Op;
 
 use super::{Origin, table_parts};
+use crate::render::host_fit::{held_out, kinds, residuals};
 
 /// Points of a distribution's curve.
 const STEPS: u32 = 64;
@@ -37,15 +38,8 @@ pub fn fit(measurement: &Measurement, fit: &Fit, fitted: &Fitted) -> HtmlReport 
         None => (Tone::Good, format!("fitted: {}", fitted.kind)),
         Some(reason) => (Tone::Open, reason),
     };
-    HtmlReport {
-        title: "A drive, fitted to measurements".into(),
-        verdicts: Vec::new(),
-        verdict: Some(verdict),
-        parts,
-        facts: origin.facts(),
-        manifest: origin.json(),
-        answer: serde_json::to_string(fitted).expect("numbers and names: invariant of `Fitted`"),
-    }
+    let answer = serde_json::to_string(fitted).expect("numbers and names: invariant of `Fitted`");
+    origin.page("A drive, fitted to measurements", verdict, parts, answer)
 }
 
 fn pictures(measurement: &Measurement, fit: &Fit) -> Vec<Picture> {
@@ -95,8 +89,7 @@ fn pictures(measurement: &Measurement, fit: &Fit) -> Vec<Picture> {
 }
 
 fn curve(label: &str, points: Vec<(f64, f64)>) -> Curve {
-    let point = |(x, y)| MeasuredPoint { x, y, low: f64::NAN, high: f64::NAN };
-    Curve { label: label.to_owned(), points: points.into_iter().map(point).collect() }
+    Curve { label: label.to_owned(), points: points.into_iter().map(|(x, y)| MeasuredPoint::exact(x, y)).collect() }
 }
 
 /// The share of commands that take at least as long as a time, measured and predicted, both sorted.
@@ -221,32 +214,4 @@ fn in_flight(measurement: &Measurement) -> String {
         }
         _ => "All commands were alone in flight: how the drive takes several is not known.".into(),
     }
-}
-
-fn residuals(fitted: &Fitted) -> AnswerTable {
-    let mut table = AnswerTable::new(["op", ">size", ">lone commands", ">p50", ">line", ">off by"]);
-    table.rows.extend(fitted.residuals.iter().map(|of| {
-        let off = (of.predicted_ns as f64 - of.p50_ns as f64) * 100.0 / of.p50_ns.max(1) as f64;
-        let commands = of.commands.to_string();
-        let [p50, line] = [of.p50_ns, of.predicted_ns].map(three_digits);
-        [of.op.clone(), bytes(of.size), commands, p50, line, format!("{off:+.1} %")].map(Cell::text).into()
-    }));
-    table
-}
-
-fn kinds(fit: &Fit) -> AnswerTable {
-    let mut table = AnswerTable::new(["kind", ">factor"]);
-    let all = fit.candidates.iter().chain([&fit.floor]);
-    table.rows.extend(all.map(|of| [of.kind.to_owned(), format!("{:.3}", of.score())].map(Cell::text).into()));
-    table
-}
-
-fn held_out(fitted: &Fitted) -> AnswerTable {
-    let mut table = AnswerTable::new(["op", "of its commands", ">measured", ">predicted", ">factor", ">noise"]);
-    table.rows.extend(fitted.held_out.iter().map(|of| {
-        let [measured, predicted] = [of.measured_ns, of.predicted_ns].map(three_digits);
-        let floor = of.floor.map_or_else(|| "-".to_owned(), |floor| format!("{floor:.2}"));
-        [of.op.clone(), of.name(), measured, predicted, format!("{:.2}", of.factor), floor].map(Cell::text).into()
-    }));
-    table
 }

@@ -25,21 +25,12 @@ pub fn host(answers: &[HostAnswer<'_>], seed: u64, pictures: Vec<Picture>) -> Ht
     let lengths = |answer: &HostAnswer<'_>| ReportPart::Note(format!("{}: {}", answer.scheduler, answer.lengths()));
     parts.extend(answers.iter().map(lengths));
     parts.extend(table_parts("What bounds suppose (docs/host.md)", joined(answers, HostAnswer::assumptions_table)));
-    HtmlReport {
-        title: "Host: a scenario run by I/O schedulers".into(),
-        verdicts: Vec::new(),
-        verdict: Some(verdict),
-        parts,
-        facts: origin.facts(),
-        manifest: origin.json(),
-        answer: format!("[{}]", lines.join(",")),
-    }
+    origin.page("Host: a scenario run by I/O schedulers", verdict, parts, format!("[{}]", lines.join(",")))
 }
 
 /// One table of those of all answers.
 fn joined<'a>(answers: &[HostAnswer<'a>], table: fn(&HostAnswer<'a>) -> AnswerTable) -> AnswerTable {
-    let mut tables = answers.iter().map(table);
-    let mut all = tables.next().unwrap_or_default();
-    all.rows.extend(tables.flat_map(|table| table.rows));
-    all
+    let all = answers.iter().map(table);
+    let join = |one: AnswerTable, other: AnswerTable| AnswerTable { rows: [one.rows, other.rows].concat(), ..one };
+    all.reduce(join).expect("a scenario is run by a scheduler or more")
 }

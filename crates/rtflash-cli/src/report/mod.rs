@@ -114,8 +114,16 @@ impl Origin {
         [command].into_iter().chain(seed).chain(rest).collect()
     }
 
-    /// For a program.
-    fn json(&self) -> String {
-        rtflash_answers::line(self)
+    /// A page of this origin, whose data are an answer as JSON.
+    fn page(&self, title: &str, verdict: (Tone, String), parts: Vec<ReportPart>, answer: String) -> HtmlReport {
+        HtmlReport {
+            title: title.to_owned(),
+            verdict: Some(verdict),
+            verdicts: Vec::new(),
+            parts,
+            facts: self.facts(),
+            manifest: rtflash_answers::line(self),
+            answer,
+        }
     }
 }

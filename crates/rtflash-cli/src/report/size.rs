@@ -58,15 +58,10 @@ pub fn size(answer: &SizeAnswer<'_>, device: &Device, headline: &str) -> HtmlRep
     let mut tasks: Vec<&str> = requests.iter().map(|&(task, _, _)| task).collect();
     tasks.dedup();
     parts.insert(0, subject(&tasks, device));
-    HtmlReport {
-        title: "Size of a task set and its device".into(),
-        verdicts: labelled(&answer.verdicts),
-        verdict: Some((tone, anstream::adapter::strip_str(headline).to_string().trim_end().to_owned())),
-        parts,
-        facts: origin.facts(),
-        manifest: origin.json(),
-        answer: answer.line(),
-    }
+    let text = anstream::adapter::strip_str(headline).to_string();
+    let verdict = (tone, text.trim_end().to_owned());
+    let page = origin.page("Size of a task set and its device", verdict, parts, answer.line());
+    HtmlReport { verdicts: labelled(&answer.verdicts), ..page }
 }
 
 fn room(requests: &[(&str, &str, &RequestAnswer)]) -> Bars {
@@ -100,9 +95,7 @@ fn front_figure(front: &FrontAnswer) -> Option<Figure> {
     let apart = over("chips") && over("channels") && over("logical_ratio");
     let curve = |label: String, is_in: &dyn Fn(&FrontPointAnswer) -> bool| Curve {
         label,
-        points: (front.points.iter().filter(|point| is_in(point)))
-            .map(|point| MeasuredPoint { x: x(point), y: y(point), low: f64::NAN, high: f64::NAN })
-            .collect(),
+        points: front.points.iter().filter(|of| is_in(of)).map(|of| MeasuredPoint::exact(x(of), y(of))).collect(),
     };
     let curves = match apart {
         true => {

@@ -4,14 +4,15 @@ use std::fmt::Write;
 
 use super::axis::{PlotAxis, at_or_below};
 use super::grid::present;
-use super::legend::{LINE, SPACE};
+use super::legend::{LINE, Legend, SPACE};
 use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
 use super::svg::{MIDDLE, framed, head, text, y_factor, y_labels, y_title};
 use super::switches::{FigureUse, named, target};
-use super::text::{LEGEND, TICK, TITLE, escaped, number, rounded, shortened, width};
+use super::text::{LEGEND, TICK, TITLE, number, rounded, shortened, width};
 #[cfg(feature = "png")]
 use super::{FigureError, PNG_SCALE};
+use crate::escape::escaped;
 #[cfg(feature = "png")]
 use crate::png::png_scaled;
 
@@ -68,8 +69,7 @@ const TURNED: (f64, f64) = (0.574, 0.819);
 struct BarLayout {
     frame: Rectangle,
     axis: PlotAxis,
-    /// Left end and middle of each series' square in the legend, and its name.
-    legend: Vec<(f64, f64, String)>,
+    legend: Legend,
     /// Whether names of groups are turned.
     is_turned: bool,
     group: f64,
@@ -102,7 +102,8 @@ impl Bars {
             use_of.group(&mut svg, "curve values", Some(at), |svg| self.bars(svg, &layout, at, use_of));
         }
         self.axes(&mut svg, &layout);
-        for (at, (x, middle, name)) in layout.legend.iter().enumerate() {
+        for (at, name) in layout.legend.names.iter().enumerate() {
+            let (x, middle) = layout.legend.entry(at);
             use_of.group(&mut svg, "key", Some(at), |svg| {
                 let (top, colour) = (middle - SQUARE / 2.0, colour(at));
                 let mut square = |height: f64, attributes: &str| {
@@ -122,7 +123,7 @@ impl Bars {
                 }
                 text(svg, x + SQUARE + SPACE, middle + MIDDLE * LEGEND, "", name);
                 if use_of == FigureUse::OnPage {
-                    target(svg, *x, middle - LINE / 2.0, SQUARE + SPACE + width(name, LEGEND), LINE);
+                    target(svg, x, middle - LINE / 2.0, SQUARE + SPACE + width(name, LEGEND), LINE);
                 }
             });
         }
@@ -207,29 +208,15 @@ impl Bars {
         let group = across / real(self.groups.len().max(1));
         let longest = self.groups.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
         let is_turned = longest > group - 3.0;
-        let (legend, rows) = self.legend(left, across);
-        let above = rows * LINE + SPACE + if axis.exponent == 0 { 0.0 } else { TICK };
-        let frame = Rectangle { left, top: above, width: across, height: HEIGHT };
+        let over = if axis.exponent == 0 { SPACE } else { SPACE + TICK };
+        let mut frame = Rectangle { left, top: over, width: across, height: HEIGHT };
+        let ends = |of: &BarSeries| if of.least.is_empty() { "" } else { " (solid: least, pale: most)" };
+        let names = self.series.iter().map(|of| format!("{}{}", of.name, ends(of))).collect();
+        let legend = Legend::above(names, SQUARE, frame);
+        frame.top += legend.height();
         let below = if is_turned { (longest.min(LONGEST)) * TURNED.0 + TICK } else { TICK };
         let height = frame.bottom() + MARK + below + 6.0;
         BarLayout { frame, axis, legend, is_turned, group, height }
-    }
-
-    /// The places of the legend above the plot, and in how many rows.
-    fn legend(&self, left: f64, room: f64) -> (Vec<(f64, f64, String)>, f64) {
-        let (mut x, mut rows) = (left, 1.0);
-        let mut places = Vec::new();
-        for series in &self.series {
-            let ends = if series.least.is_empty() { "" } else { " (solid: least, pale: most)" };
-            let name = shortened(&format!("{}{ends}", series.name), LEGEND, room - SQUARE - SPACE);
-            let length = SQUARE + SPACE + width(&name, LEGEND);
-            if x > left && x + length > left + room {
-                (x, rows) = (left, rows + 1.0);
-            }
-            places.push((x, (rows - 0.5) * LINE, name));
-            x += length + 3.0 * SPACE;
-        }
-        (places, rows)
     }
 
     fn axes(&self, svg: &mut String, layout: &BarLayout) {

@@ -2,14 +2,13 @@
 //!
 //! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so
 //! that they differ in grey; where several are one line, they take turns in it. It is
-//! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
-//! or finds a place for the legend where no curve is. The bytes are the same on every machine.
+//! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend.
+//! The legend stands above the plot. The bytes are the same on every machine.
 
 mod axis;
 mod bars;
 mod coincide;
 mod grid;
-mod layout;
 mod legend;
 #[cfg(feature = "pdf")]
 mod pdf;
@@ -19,7 +18,7 @@ mod svg;
 mod switches;
 mod table;
 mod tex;
-pub(crate) mod text;
+mod text;
 
 #[cfg(all(test, feature = "pdf"))]
 mod tests;
@@ -89,6 +88,13 @@ pub struct MeasuredPoint {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
+}
+
+impl MeasuredPoint {
+    /// A value without an interval.
+    pub fn exact(x: f64, y: f64) -> MeasuredPoint {
+        MeasuredPoint { x, y, low: f64::NAN, high: f64::NAN }
+    }
 }
 
 impl Figure {

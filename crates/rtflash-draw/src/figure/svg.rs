@@ -9,12 +9,12 @@ use std::ops::Range;
 use super::Figure;
 use super::axis::{PlotAxis, Tick};
 use super::coincide::{LINE_WIDTH, Stroke};
-use super::layout::FigureLayout;
-use super::legend::{LINE, SAMPLE, SPACE, Sample};
+use super::legend::{FigureLayout, LINE, SAMPLE, SPACE, Sample};
 use super::plot::{MARK, Rectangle, WIDTH};
 use super::style::{Fill, Style};
 use super::switches::{FigureUse, named, target};
-use super::text::{LEGEND, TICK, TITLE, escaped, power, rounded, shortened, width};
+use super::text::{LEGEND, TICK, TITLE, power, rounded, shortened, width};
+use crate::escape::escaped;
 
 /// From the middle of digits down to the line they stand on, as a share of the size.
 pub(super) const MIDDLE: f64 = 0.365;
@@ -245,26 +245,14 @@ fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
 }
 
 fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
-    let legend = &layout.legend;
-    if legend.inside && !legend.entries.is_empty() {
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#fff\" stroke=\"#bbb\" \
-             stroke-width=\"0.4\"/>",
-            legend.left,
-            legend.top,
-            legend.width(),
-            legend.height()
-        );
-    }
-    for (at, (sample, name)) in legend.entries.iter().enumerate() {
-        let (x, y) = legend.entry(at);
-        let curve = match *sample {
+    for (at, (&sample, name)) in layout.samples.iter().zip(&layout.legend.names).enumerate() {
+        let (x, y) = layout.legend.entry(at);
+        let curve = match sample {
             Sample::Curve(curve) => Some(curve),
             Sample::Band => None,
         };
         use_of.group(svg, "key", curve, |svg| {
-            entry(svg, *sample, x, y);
+            entry(svg, sample, x, y);
             text(svg, x + SAMPLE + SPACE, y + MIDDLE * LEGEND, "", name);
             if use_of == FigureUse::OnPage {
                 let width = SAMPLE + SPACE + width(name, LEGEND);

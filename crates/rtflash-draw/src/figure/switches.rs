@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::text::escaped;
+use crate::escape::escaped;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FigureUse {

@@ -141,13 +141,15 @@ fn ticks_are_where_they_are_wanted() {
 }
 
 #[test]
-fn legends_are_on_no_curve() {
-    let low = |at: u32| MeasuredPoint { x: f64::from(at), y: 0.1, low: 0.0, high: 0.2 };
-    let inside = layout::FigureLayout::new(&figure(vec![curve("low", (0..9).map(low).collect())]));
-    assert!(inside.legend.inside && inside.legend.top + inside.legend.height() < inside.plot.at(0.0, 0.2).1);
-    let wide = |at: u32| MeasuredPoint { low: 0.0, high: 1.0, ..low(at) };
-    let above = layout::FigureLayout::new(&figure(vec![curve("wide", (0..9).map(wide).collect())]));
-    assert!(!above.legend.inside && above.legend.top + above.legend.height() <= above.plot.frame.top);
+fn legends_are_above_the_plot() {
+    for count in [1, 4, 30] {
+        let curves = (0..count).map(|at| curve(&format!("clustering-bfd {at}"), falling(1.0, 9)));
+        let layout = legend::FigureLayout::new(&figure(curves.collect()));
+        let (_, lowest) = (0..count).map(|at| layout.legend.entry(at)).max_by(|a, b| a.1.total_cmp(&b.1)).expect("one");
+        assert!(lowest + legend::LINE / 2.0 <= layout.plot.frame.top, "{count}: {lowest}");
+        let (right, _) = layout.legend.entry(count - 1);
+        assert!(layout.legend.columns == 1 || right + legend::SAMPLE < plot::WIDTH, "{count}: {right}");
+    }
 }
 
 /// Ratios of 100 sets, about.
@@ -168,8 +170,8 @@ fn bands_are_where_they_say_something() {
     let gap: Vec<MeasuredPoint> =
         [0, 1, 3, 4].map(|at| MeasuredPoint { low: if at == 1 { f64::NAN } else { 0.4 }, ..fall[at] }).into();
     let of = |curves: Vec<Vec<MeasuredPoint>>| {
-        let layout = layout::FigureLayout::new(&figure(curves.into_iter().map(|points| curve("a", points)).collect()));
-        let named = layout.legend.entries.iter().any(|(_, name)| name == "95 % interval");
+        let layout = legend::FigureLayout::new(&figure(curves.into_iter().map(|points| curve("a", points)).collect()));
+        let named = layout.legend.names.iter().any(|name| name == "95 % interval");
         let bands: Vec<_> = (0..layout.plot.grid.curves.len()).map(|curve| layout.plot.bands(curve)).collect();
         (bands, named)
     };
@@ -181,7 +183,7 @@ fn bands_are_where_they_say_something() {
     // No ratio: nothing is known at 1.
     let mut pages = figure(vec![curve("a", ratios(&[1.0; 3]))]);
     pages.y_axis = YAxis::FromZero;
-    assert_eq!(layout::FigureLayout::new(&pages).plot.bands(0), vec![0..3]);
+    assert_eq!(legend::FigureLayout::new(&pages).plot.bands(0), vec![0..3]);
 }
 
 #[test]
@@ -212,7 +214,7 @@ fn curves_that_are_one_line_take_turns() {
     }
     let marked = plot.marked();
     assert_eq!(marked, [vec![0, 4, 6], vec![1, 3, 4, 5, 7], vec![2, 3, 5]]);
-    let names: Vec<_> = layout::FigureLayout::new(&figure).legend.entries.into_iter().map(|(_, name)| name).collect();
+    let names = legend::FigureLayout::new(&figure).legend.names;
     assert_eq!(names, ["a", "b", "c (= a)", "95 % interval"]);
     // Drawn alike in both forms.
     let (svg, tex) = (figure.svg(), figure.pgfplots());

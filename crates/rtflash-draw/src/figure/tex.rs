@@ -6,8 +6,7 @@ use std::ops::Range;
 use super::Figure;
 use super::axis::PlotAxis;
 use super::coincide::LINE_WIDTH;
-use super::layout::FigureLayout;
-use super::legend::Sample;
+use super::legend::{FigureLayout, Sample, name};
 use super::plot::Plot;
 use super::style::{Fill, Style};
 use super::svg::OPACITY;
@@ -45,7 +44,8 @@ pub(super) fn picture(figure: &Figure) -> String {
     if layout.plot.y.logarithmic {
         tex.push_str("  ymode=log,\n");
     }
-    place_legend(&mut tex, &layout);
+    let columns = layout.legend.columns;
+    let _ = writeln!(tex, "  legend columns={columns}, legend style={{at={{(0.5,1.03)}}, anchor=south, draw=none}},");
     tex.push_str("]\n");
     let curves = 0..figure.curves.len();
     for curve in curves.clone() {
@@ -68,21 +68,6 @@ pub(super) fn picture(figure: &Figure) -> String {
 
 fn axis(tex: &mut String, axis: &PlotAxis, name: char) {
     let _ = writeln!(tex, "  {name}min={:e}, {name}max={:e},", axis.from, axis.to);
-}
-
-/// In the corner of the plot next to where the drawn figure has it, or above.
-fn place_legend(tex: &mut String, layout: &FigureLayout) {
-    let (legend, frame) = (&layout.legend, layout.plot.frame);
-    if !legend.inside {
-        let columns = legend.entries.len().div_ceil(legend.rows.max(1));
-        let _ =
-            writeln!(tex, "  legend columns={columns}, legend style={{at={{(0.5,1.03)}}, anchor=south, draw=none}},");
-        return;
-    }
-    let share = (legend.left + legend.width() / 2.0 - frame.left) / frame.width;
-    let across = if share < 0.5 { "west" } else { "east" };
-    let down = if legend.top + legend.height() / 2.0 < frame.top + frame.height / 2.0 { "north" } else { "south" };
-    let _ = writeln!(tex, "  legend pos={down} {across},");
 }
 
 fn colour(curve: usize) -> String {
@@ -153,15 +138,15 @@ fn marks(curve: usize) -> String {
 }
 
 fn legend(tex: &mut String, figure: &Figure, layout: &FigureLayout) {
-    for (sample, name) in &layout.legend.entries {
-        let (image, name) = match *sample {
-            // In full: there may be more room than in the drawn figure.
-            Sample::Curve(curve) => (
-                format!("{}, line width={LINE_WIDTH}pt{}", marks(curve), dashes(Style::of(curve).dashes)),
-                layout.plot.name(figure, curve),
-            ),
-            Sample::Band => (format!("area legend, fill=black, fill opacity={OPACITY}, draw=none"), name.clone()),
+    for &sample in &layout.samples {
+        let image = match sample {
+            Sample::Curve(curve) => {
+                format!("{}, line width={LINE_WIDTH}pt{}", marks(curve), dashes(Style::of(curve).dashes))
+            }
+            Sample::Band => format!("area legend, fill=black, fill opacity={OPACITY}, draw=none"),
         };
+        // In full: there can be more room than in the drawn figure.
+        let name = name(figure, &layout.plot, sample);
         let _ = writeln!(tex, "\\addlegendimage{{{image}}}\n\\addlegendentry{{{}}}", escaped(&name));
     }
 }

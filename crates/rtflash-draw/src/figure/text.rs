@@ -2,21 +2,17 @@
 
 use std::sync::LazyLock;
 
-#[cfg(feature = "fonts")]
-use ttf_parser::Face;
-
 /// Sizes of text, in points.
 pub(super) const TITLE: f64 = 8.0;
 pub(super) const TICK: f64 = 7.0;
 pub(super) const LEGEND: f64 = 7.0;
 
-/// The width of characters that the font has not, in 2048ths of the size.
+/// The width of characters that the list has not, in 2048ths of the size.
 const ABSENT: u16 = 1229;
 /// Units of the font's widths in its size.
 const UNITS: f64 = 2048.0;
 
-/// How wide the characters of the font are, so that figures are laid out alike where the font is
-/// not part of the program: the first character of a range, and the width of each from there on.
+/// How wide the characters of the font are, which need not be part of the program: the first character of a range, and the width of each from there on.
 static ADVANCES: LazyLock<Vec<(u32, Vec<u16>)>> = LazyLock::new(|| {
     let range = |range: &str| {
         let (first, widths) = range.split_once(' ').expect("a range has a first character");
@@ -26,13 +22,9 @@ static ADVANCES: LazyLock<Vec<(u32, Vec<u16>)>> = LazyLock::new(|| {
     include_str!("advances.txt").split("\n\n").map(range).collect()
 });
 
-/// The font of the figures. `None` cannot be: it is part of the program.
-#[cfg(feature = "fonts")]
-static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
-
 /// The width of the text in points, at `size` points of size.
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    let advance = |c| f64::from(listed(c).unwrap_or_else(|| of_font(c)));
+    let advance = |c| f64::from(listed(c).unwrap_or(ABSENT));
     text.chars().map(advance).sum::<f64>() * size / UNITS
 }
 
@@ -43,21 +35,6 @@ fn listed(c: char) -> Option<u16> {
         widths.get(usize::try_from(at).ok()?).copied()
     };
     ADVANCES.iter().find_map(of)
-}
-
-/// The width of any character; where the font is no part of the program, that of a character that
-/// it has not.
-fn of_font(c: char) -> u16 {
-    #[cfg(feature = "fonts")]
-    {
-        let advance = |face: &Face<'_>| face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
-        FACE.as_ref().and_then(advance).unwrap_or(ABSENT)
-    }
-    #[cfg(not(feature = "fonts"))]
-    {
-        let _ = c;
-        ABSENT
-    }
 }
 
 /// As much of the text as has room, with an ellipsis where some has not.
@@ -114,34 +91,19 @@ pub(super) fn ten_to(exponent: i32) -> String {
     format!("10{}", raised.collect::<String>())
 }
 
-/// The text as content of an XML element; characters that XML has not become blanks.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
-            c if c.is_control() => escaped.push(' '),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[cfg(all(test, feature = "fonts"))]
+#[cfg(all(test, feature = "png"))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_list_has_the_widths_of_the_font() {
-        assert_eq!(FACE.as_ref().map(|face| f64::from(face.units_per_em())), Some(UNITS));
+        let face = ttf_parser::Face::parse(dejavu::sans::regular(), 0).expect("a font");
+        assert_eq!(f64::from(face.units_per_em()), UNITS);
         let mut count = 0;
         for (first, widths) in ADVANCES.iter() {
             for (c, width) in (*first..).filter_map(char::from_u32).zip(widths) {
-                assert_eq!(of_font(c), *width, "U+{:04X}", u32::from(c));
+                let advance = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph)).unwrap_or(ABSENT);
+                assert_eq!(advance, *width, "U+{:04X}", u32::from(c));
                 count += 1;
             }
         }

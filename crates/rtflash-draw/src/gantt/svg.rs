@@ -12,7 +12,7 @@ use self::lanes::HEIGHT;
 use super::axis::{TimeAxis, joined};
 use super::look::HUES;
 use super::{ChartBar, ChartRow, Gantt, Look, Miss};
-use crate::figure::text::escaped;
+use crate::escape::escaped;
 
 /// Boxes that a figure has at most. Beyond, viewers become slow, and boxes are thinner than what a
 /// screen shows.

@@ -5,7 +5,6 @@
 //! same; then tables are not sorted, and curves not switched. Its bytes follow from what is put
 //! into it alone.
 
-mod escape;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +12,8 @@ use std::fmt::Write;
 
 use rtflash_answers::{AnswerTable, Column, Tone};
 
-use self::escape::{data, html};
 use crate::Gantt;
+use crate::escape::{data, escaped as html};
 use crate::figure::{Bars, Figure};
 
 const TEMPLATE: &str = include_str!("page.html");

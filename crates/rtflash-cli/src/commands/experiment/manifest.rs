@@ -275,7 +275,7 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     if let (Some(first), Some(last)) = (first, last) {
         add("--util", if first == last { first.to_string() } else { format!("{first}..{last}") });
     }
-    add("--step", args.sets.step.trim().to_owned());
+    add("--step", args.sets.step.to_string());
     add("--sets", spec.sets_per_point.to_string());
     add("--tasks", sets.tasks.to_string());
     add("--generator", sets.generator.name().to_owned());

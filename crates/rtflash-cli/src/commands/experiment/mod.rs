@@ -15,10 +15,9 @@ use rtflash_experiment::tally::Tally;
 use rtflash_experiment::{Plan, Progress, RunFailure, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
-use crate::answer::Unanswered;
+use crate::answer::{Status, Unanswered};
 use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::render::{experiment_text, rendered};
-use crate::status::Status;
 use crate::{CommandFailure, output, report};
 
 use directory::{Directory, PROGRESS};

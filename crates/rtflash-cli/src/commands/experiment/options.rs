@@ -5,7 +5,7 @@ use rtflash_analysis::{Analysis, baseline};
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
 use rtflash_model::generate::MAX_TASKS;
-use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
+use rtflash_model::{Reliance, TaskSet};
 use rtflash_plan::Service;
 
 use super::manifest::Manifest;
@@ -13,7 +13,7 @@ use crate::CommandFailure;
 use crate::answer::Unanswered;
 use crate::args::{ExperimentArgs, ExperimentKind};
 use crate::commands::generate::DeviceFrom;
-use crate::commands::{allocator, analysis_relying_on, generate, policies};
+use crate::commands::{allocator, analysis_relying_on, generate};
 use crate::render::kind::promises;
 
 pub fn plan(
@@ -36,16 +36,15 @@ pub fn plan(
         )
         .into());
     }
-    let generator = generate::generator(&args.sets)?;
     let usual = match args.kind {
         ExperimentKind::Schedulability => "0.1..4.0",
         ExperimentKind::WriteHeavy => "2.0",
         ExperimentKind::Bandwidth => "0.1..3.1",
     };
-    let utilizations = generate::utilizations(args.util.as_deref(), Some(usual), generator, &args.sets)?;
-    let sets = generate::set_spec(&args.sets, device, generator, analyses[0])?;
+    let utilizations = generate::utilizations(args.util.as_deref(), Some(usual), &args.sets)?;
+    let sets = generate::set_spec(&args.sets, device, analyses[0]);
     let spec = Spec {
-        measure: measure(args)?,
+        measure: measure(args),
         sets,
         sets_per_point: args.sets.sets,
         analysis: made_for,
@@ -56,7 +55,7 @@ pub fn plan(
     generate::some_sets(&args.sets)?;
     let planned = match &own.sets {
         None => Plan::new(spec),
-        Some(sets) => Plan::of_sets(spec, sets.clone(), generate::step(&args.sets)?),
+        Some(sets) => Plan::of_sets(spec, sets.clone(), args.sets.step),
     };
     let plan = planned.map_err(|error| match error {
         ExperimentError::Options(None, error) => generate::impossible(error),
@@ -98,34 +97,20 @@ fn analyses(args: &ExperimentArgs, own: &OwnContenders) -> Result<Vec<&'static d
     args.analyses.iter().map(|name| own.analysis(name, granted)).collect()
 }
 
-fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
+fn measure(args: &ExperimentArgs) -> Measure {
     if args.kind != ExperimentKind::Bandwidth {
-        return Ok(Measure::Schedulability);
+        return Measure::Schedulability;
     }
-    Ok(Measure::Bandwidth(Bandwidth {
-        warmup: args.warmup.as_deref().map(warmup).transpose()?,
-        duration: policies::duration(&args.duration)?,
+    Measure::Bandwidth(Bandwidth {
+        warmup: args.warmup,
+        duration: args.duration,
         read_pages: args.read_pages,
         write_pages: args.write_pages,
-        gap: gap(&args.gap)?,
+        gap: args.gap,
         dispatch: args.dispatch,
         victims: args.victims,
         aging: args.aging,
         pattern: args.pattern,
-    }))
-}
-
-fn warmup(text: &str) -> Result<Span, CommandFailure> {
-    let time = parse_ns(text.trim()).ok().and_then(Span::from_ns);
-    time.ok_or_else(|| CommandFailure(format!("--warmup {text}: expected a time such as 20s, or 0s")))
-}
-
-/// Two times above zero, the shorter first.
-fn gap(text: &str) -> Result<(Span, Span), CommandFailure> {
-    let time = |text: &str| parse_ns(text.trim()).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
-    let times = text.split_once("..").and_then(|(shortest, longest)| Some((time(shortest)?, time(longest)?)));
-    times.filter(|(shortest, longest)| shortest <= longest).ok_or_else(|| {
-        CommandFailure(format!("--gap {text}: expected two times, the shorter first, such as 100us..1ms"))
     })
 }
 

@@ -85,7 +85,7 @@ pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Sh
     };
     let index = number(scheduler.index)?.expect("the scheduler was found by its index");
     let first = match scheduler.first {
-        Ok(name) => number(name)?.unwrap_or(0),
+        Ok(name) => number(name)?.ok_or_else(|| wrong(format!("{name} is not set: write I/N")))?,
         Err(first) => first,
     };
     let step = scheduler.step.map(number).transpose()?.flatten().unwrap_or(1).max(1);

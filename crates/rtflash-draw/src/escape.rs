@@ -1,10 +1,10 @@
-//! Text from elsewhere, as it may stand in a page.
+//! Text from elsewhere, fit for a page or a figure.
 
 use std::fmt::Write;
 
 /// A text as content of an element or value of an attribute. Characters that control a terminal,
 /// turn the direction of text, or that XML forbids, are replaced.
-pub(super) fn html(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -28,7 +28,7 @@ fn is_hidden(c: char) -> bool {
 
 /// JSON as content of a `script` element: the same value, in which nothing ends the element or
 /// begins a comment. These characters stand in strings alone.
-pub(super) fn data(json: &str) -> String {
+pub(crate) fn data(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.trim_end().chars() {
         match c {
