@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| gc_ratio | capacity | write, ms | in the long run | trim | read | sync | start | seen | mean |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for gc_ratio in RATIOS {
-        let empty = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: failures.min(7), failures, losses: true };
+        let empty =
+            DharaShape { geometry, gc_ratio, sectors: 1, bad_run: failures.min(7), failures, losses: true, failed: 0 };
         let shape = DharaShape { sectors: u32::try_from(empty.capacity(0))?, ..empty };
         let calls = [shape.write(), shape.trim(), shape.read(), shape.sync(), shape.start()];
         let [write, trim, read, sync, start] = calls.map(|of| milliseconds(shape.time(&of, &times)));

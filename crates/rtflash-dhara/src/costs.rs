@@ -166,9 +166,10 @@ pub struct DharaShape {
     pub bad_run: u32,
     /// Blocks that fail during the call.
     pub failures: u32,
-    /// Whether power was lost, a block failed, or a call returned an error before this call, since
-    /// the journal was empty.
+    /// Whether power was lost or a block failed before this call, since the journal was empty.
     pub losses: bool,
+    /// Blocks that failed before this call, since the journal was empty.
+    pub failed: u32,
 }
 
 impl DharaShape {
@@ -311,12 +312,7 @@ impl DharaShape {
     /// this many besides one a call: B of docs/dhara-bounds.md.
     fn garbage(&self, by_trims: u64) -> u64 {
         let round = self.capacity(0).max(self.calls_of_a_round() + by_trims) + ROUNDED_PAGES;
-        if self.blocks_failed() { self.users() } else { self.users().min(round) }
-    }
-
-    /// Whether a block can have failed before the call, since the journal was empty.
-    fn blocks_failed(&self) -> bool {
-        self.losses && self.bad_run > 0
+        self.users().min(round + u64::from(self.failed) * self.block_users())
     }
 
     /// The most copies for each page that is written in the long run, if the sectors of `data`
@@ -335,12 +331,12 @@ impl DharaShape {
         let trimmed = self.calls_of_a_round().min(self.sectors.into());
         // As many pages with the longest walk have the reads by which trims exceed writes.
         let walks = trimmed.min(excess(self.sectors, self.bits()).div_ceil(self.walk()));
+        // The root's metadata are in memory, because it is in the group at the head.
         let walked = self.garbage(walks) + 2 * users;
         let fillers = if self.losses { self.users().saturating_sub(walked) } else { 0 };
-        // The root's metadata are in memory, because it is in the group at the head.
-        let each = self.walk() + u64::from(self.blocks_failed());
         let pages = if self.losses { self.users() } else { self.garbage(trimmed) };
-        let taken = CallCost { reads: walked * each + fillers, copies: users, ..self.collected(pages + 2 * users) };
+        let taken =
+            CallCost { reads: walked * self.walk() + fillers, copies: users, ..self.collected(pages + 2 * users) };
         self.with_failures(taken + self.appended(users), CallCost::default())
     }
 
@@ -348,7 +344,7 @@ impl DharaShape {
     pub fn start(&self) -> CallCost {
         let bad = u64::from(self.bad_run);
         // A failed block without a mark is read. One with a mark is not.
-        let read = if self.losses { bad } else { 0 };
+        let read = bad.min(self.failed.into());
         let [bad_checks, checked] = [bad, read].map(|bad| self.tries(bad));
         let [group, groups] = [self.group_users() + 1, self.groups()];
         let halvings = u64::from(groups.ilog2());

@@ -58,7 +58,7 @@ fn stays_within(seed: u64, faults: bool) -> u32 {
         last = run.call(call);
         let did = CallCost::of(&run.take_log());
         marks += u32::try_from(did.marks).unwrap();
-        shape.failures = run.nand().failures - before;
+        [shape.failures, shape.failed] = [run.nand().failures - before, before];
         // Blocks that failed and are not marked, because power was lost, have no checkpoint, too.
         shape.bad_run = marks.max(run.nand().failures).min(7);
         allowed += u32::from(shape.failures > 0);
@@ -95,6 +95,10 @@ fn calls_with_failures_stay_within_their_bounds() {
 
 const SMALL: NandGeometry = NandGeometry { log2_page: 11, log2_block: 6, blocks: 64 };
 
+fn small(gc_ratio: u32, sectors: u32) -> DharaShape {
+    DharaShape { geometry: SMALL, gc_ratio, sectors, bad_run: 0, failures: 0, losses: false, failed: 0 }
+}
+
 /// Before anything is collected each operation is known.
 #[test]
 fn costs_without_collection_are_exact() {
@@ -114,11 +118,13 @@ fn costs_without_collection_are_exact() {
 /// 13, and each time 10 more: f(64) is 73.
 #[test]
 fn a_start_by_hand() {
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 9, bad_run: 0, failures: 0, losses: false };
+    let shape = small(4, 9);
     assert_eq!((shape.start().bad_checks, shape.start().reads), (2 + 49, 2 + 49 + 2));
     let runs = DharaShape { bad_run: 4, ..shape };
     assert_eq!((runs.start().bad_checks, runs.start().reads), (8 + 73, 2 + 49 + 2));
     let after_losses = DharaShape { losses: true, ..runs };
+    assert_eq!(after_losses.start().reads, 2 + 49 + 4);
+    let after_losses = DharaShape { failed: 4, ..after_losses };
     assert_eq!(after_losses.start().reads, 8 + 73 + 4);
 }
 
@@ -126,7 +132,7 @@ fn a_start_by_hand() {
 /// pages save a copy each, or 5 reads.
 #[test]
 fn a_failed_block_has_copies_or_long_walks() {
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 1, losses: false };
+    let shape = DharaShape { failures: 1, ..small(4, 1 << 11) };
     let calm = DharaShape { failures: 0, ..shape };
     for (copy, saved) in [(2, 45 * 2), (100, 45 * 5)] {
         let times = DriverTimes { part: 1, whole: 1, program: 1, copy, erase: 1, mark: 1 };
@@ -141,7 +147,7 @@ fn a_failed_block_has_copies_or_long_walks() {
 /// as a bound says.
 #[test]
 fn the_deepest_read_is_as_deep_as_its_bound() {
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
+    let shape = small(4, 1 << 11);
     let mut run = DharaRun::new(SMALL, 4);
     let _ = run.call(Call::Start);
     // Eleven cousins, and fillers of the last half, so that nothing of the path is in memory.
@@ -158,7 +164,7 @@ fn the_deepest_read_is_as_deep_as_its_bound() {
 fn a_synchronization_may_read_the_whole_journal() {
     let mut run = DharaRun::new(SMALL, 4);
     let _ = run.call(Call::Start);
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 4, sectors: 1 << 11, bad_run: 0, failures: 0, losses: false };
+    let shape = small(4, 1 << 11);
     let garbage = shape.new_capacity() - 12;
     (0..garbage).for_each(|_| run.call(Call::Write(0)).unwrap());
     (0..11).for_each(|bit| run.call(Call::Write(1 << bit)).unwrap());
@@ -194,7 +200,7 @@ fn dear_calls_are_near_their_bounds() {
 /// In a map of one sector fillers are nearly all that a synchronization reads.
 #[test]
 fn losses_of_power_leave_fillers() {
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 1, sectors: 1, bad_run: 0, failures: 0, losses: false };
+    let shape = small(1, 1);
     let mut climb = Climb::of(shape);
     climb.lose(400);
     let reads = climb.worst[5].did.reads;
@@ -221,17 +227,24 @@ fn a_block_that_fails_without_a_root_is_an_error() {
 /// for rounding, and two groups. At 4 as much garbage as the capacity.
 #[test]
 fn a_synchronization_by_hand() {
-    let one = DharaShape { geometry: SMALL, gc_ratio: 1, sectors: 1280, bad_run: 0, failures: 0, losses: false };
+    let one = small(1, 1280);
     assert_eq!(one.sync().reads, 12 * (1_285 + 176 + 8 + 30));
     assert_eq!(one.sync().bad_checks, (2 * 1_280_u64 + 5 + 8 + 30).div_ceil(60) + 1);
     let four = DharaShape { gc_ratio: 4, ..one };
     assert_eq!(four.sync().reads, 12 * (2_512 + 8 + 30));
+    // All user pages of the chip are passed, fillers among them.
+    let lost = DharaShape { losses: true, ..four };
+    assert_eq!(lost.sync().reads, 12 * (2_512 + 8 + 30) + 3_840 - (2_512 + 8 + 30));
+    assert_eq!(lost.sync().bad_checks, (3_840_u64 + 30).div_ceil(60) + 1);
+    // A block of 60 user pages more for each that failed.
+    let failed = DharaShape { failed: 2, ..lost };
+    assert_eq!(failed.sync().reads, lost.sync().reads + 11 * 120);
 }
 
 /// Trims behind the tail leave more garbage than a capacity, though with short walks.
 #[test]
 fn trims_leave_more_garbage_than_writes() {
-    let shape = DharaShape { geometry: SMALL, gc_ratio: 1, sectors: 1280, bad_run: 0, failures: 0, losses: false };
+    let shape = small(1, 1280);
     let mut run = DharaRun::new(SMALL, 1);
     let _ = run.call(Call::Start);
     (0..1280).for_each(|sector| run.call(Call::Write(sector)).unwrap());
@@ -255,7 +268,7 @@ fn trims_leave_more_garbage_than_writes() {
 #[test]
 fn copies_in_the_long_run_stay_within_their_bound() {
     for (gc_ratio, share) in [(1, 95), (4, 95), (4, 50), (16, 95), (16, 30)] {
-        let empty = DharaShape { geometry: SMALL, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: false };
+        let empty = small(gc_ratio, 1);
         let sectors = u32::try_from(empty.new_capacity() * share / 100).unwrap();
         let mut run = DharaRun::new(SMALL, gc_ratio);
         let _ = run.call(Call::Start);

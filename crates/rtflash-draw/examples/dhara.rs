@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let labels = ["capacity, % of the chip", "bound on a write, ms", "dearest write seen, ms", "mean write seen, ms"];
     let mut curves = labels.map(|label| Curve { label: label.into(), points: Vec::new() });
     for gc_ratio in RATIOS {
-        let empty = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true };
+        let empty = DharaShape { geometry, gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true, failed: 0 };
         let capacity = empty.new_capacity();
         let full = DharaShape { sectors: u32::try_from(empty.capacity(0))?, ..empty };
         let used = DharaShape { sectors: u32::try_from(capacity * 95 / 100)?, ..empty };

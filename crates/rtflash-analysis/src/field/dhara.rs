@@ -95,7 +95,15 @@ impl Dhara {
         }
         let geometry =
             NandGeometry { log2_page: bytes.ilog2(), log2_block: pages.ilog2(), blocks: device.blocks_per_chip() };
-        let shape = DharaShape { geometry, gc_ratio: self.gc_ratio, sectors: 1, bad_run: 0, failures: 0, losses: true };
+        let shape = DharaShape {
+            geometry,
+            gc_ratio: self.gc_ratio,
+            sectors: 1,
+            bad_run: 0,
+            failures: 0,
+            losses: true,
+            failed: 0,
+        };
         let sectors = u32::try_from(shape.capacity(0)).ok()?;
         (shape.new_capacity() > 0).then_some(DharaShape { sectors, ..shape })
     }

@@ -69,7 +69,7 @@ impl Climb {
     pub fn new(blocks: u32, gc_ratio: u32, failures: u32) -> Climb {
         let geometry = NandGeometry { log2_page: 11, log2_block: 6, blocks };
         let bad_run = if failures > 0 { 4 } else { 0 };
-        let mut shape = DharaShape { geometry, gc_ratio, sectors: 1, bad_run, failures, losses: false };
+        let mut shape = DharaShape { geometry, gc_ratio, sectors: 1, bad_run, failures, losses: false, failed: 0 };
         shape.sectors = u32::try_from(shape.new_capacity() * 95 / 100).expect("pages of a small chip");
         Climb::of(shape)
     }

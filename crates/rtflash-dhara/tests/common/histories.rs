@@ -76,7 +76,7 @@ impl Kind {
     pub fn shape(&self) -> DharaShape {
         let Kind { geometry, gc_ratio, sectors, .. } = *self;
         let losses = self.starts + self.cuts + self.fails + self.bad > 0;
-        DharaShape { geometry, gc_ratio, sectors, bad_run: 0, failures: 0, losses }
+        DharaShape { geometry, gc_ratio, sectors, bad_run: 0, failures: 0, losses, failed: 0 }
     }
 
     /// Bad blocks, and the first start.
