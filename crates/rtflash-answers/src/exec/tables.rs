@@ -32,7 +32,7 @@ impl ExecAnswer<'_> {
         table
     }
 
-    /// What clusters did, on a device with pages of this size. W is the write amplification.
+    /// The work of clusters, on a device with pages of this size. W is the write amplification.
     pub fn clusters_table(&self, page_size: u32) -> AnswerTable {
         let mut table = AnswerTable::new([
             "cluster",

@@ -106,6 +106,7 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     text += &format!("\n{}", first_rows(answer.jobs_table(), "jobs"));
     text += &format!("\n{}", answer_table(&answer.checks_table()));
     text += &format!("\n{}", first_rows(answer.clusters_table(page_size), "clusters"));
+    text += "  (W: write amplification; jobs: aperiodic requests)\n";
     let operations = answer.operations;
     let page = f64::from(page_size);
     text += &format!(

@@ -48,9 +48,9 @@ pub fn exec(answer: &ExecAnswer<'_>, set: &TaskSet, chart: Option<Picture>) -> H
             parts.push(ReportPart::Pictures(pictures));
         }
         let tables = [
-            ("What was promised, and the worst that was observed", answer.checks_table()),
+            ("Bounds, and the worst that was observed", answer.checks_table()),
             ("Requests, garbage collection and other jobs", answer.jobs_table()),
-            ("Clusters", answer.clusters_table(set.device().page_size())),
+            ("Clusters (W: write amplification)", answer.clusters_table(set.device().page_size())),
             ("Chips", answer.chips_table()),
             ("Channels", answer.channels_table()),
         ];
