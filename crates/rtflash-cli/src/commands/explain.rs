@@ -80,7 +80,7 @@ impl SetCommand for ExplainPlan {
     }
 }
 
-/// Where utilization or demand goes, in an allocation if there is one.
+/// The terms of utilization or demand, in an allocation if there is one.
 fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
     match (baseline(analysis.name()), analysis.demand_test()) {
         (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),

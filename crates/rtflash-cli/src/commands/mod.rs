@@ -79,7 +79,7 @@ fn allocator(name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
     rtflash_alloc::allocator::allocator(name).ok_or_else(|| CommandFailure(format!("there is no algorithm `{name}`")))
 }
 
-/// Who divides the chips, and who decides.
+/// The algorithm that divides the chips, and the analysis that decides.
 #[derive(Clone, Copy)]
 struct DecidedBy {
     allocator: &'static dyn Allocator,
