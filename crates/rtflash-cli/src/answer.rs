@@ -1,4 +1,4 @@
-//! What a command says of one task set, the words for what is wrong with it, and exit statuses.
+//! The answer of a command to one task set, the words for its faults, and exit statuses.
 
 use std::process::ExitCode;
 

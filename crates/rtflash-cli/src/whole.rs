@@ -29,7 +29,7 @@ const BUFFER: usize = 1 << 18;
 pub enum WholeFile {
     /// A draft, and the place where it goes.
     Draft { draft: BufWriter<NamedTempFile>, place: PathBuf, _watch: SignalWatch },
-    /// What has no content to keep.
+    /// A file without content to keep, written as it is.
     Direct(BufWriter<File>),
 }
 

@@ -16,6 +16,7 @@ use rtflash_trace::{Action, Complete, JobId, Kind, Observer, Operation, Record, 
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::{Erases, Look};
+use crate::escape::is_hidden;
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;
@@ -345,9 +346,6 @@ fn shortened(name: &str, max: usize) -> String {
 /// A name without characters that command a terminal, turn the direction of text, or that XML
 /// forbids.
 fn printable(name: &str) -> String {
-    let forbidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
-    };
+    let forbidden = |c: char| c.is_control() || is_hidden(c);
     name.chars().map(|c| if forbidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -5,7 +5,7 @@ pub fn rounded(number: f64) -> u64 {
     let number = libm::round(number);
     if (1.0..1.8e19).contains(&number) {
         // A double in this range has an exact whole value: it is written out and read.
-        format!("{number:.0}").parse().unwrap_or(u64::MAX)
+        format!("{number:.0}").parse().expect("digits of a whole number below 2^64")
     } else if number >= 1.8e19 {
         u64::MAX
     } else {

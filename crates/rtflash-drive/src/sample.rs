@@ -170,7 +170,7 @@ impl DriveSample {
 
 /// Puts commands of a clock of their own behind others.
 fn behind(round: &mut Vec<Done>, part: Vec<Done>) {
-    let end = round.iter().map(|done| done.ended).max().unwrap_or(0).saturating_add(1_000_000);
+    let end = round.iter().map(|done| done.ended).fold(0, u64::max).saturating_add(1_000_000);
     let begin = part.first().map_or(0, |done| done.issued);
     let moved = |at: u64| end.saturating_add(at.saturating_sub(begin));
     round.extend(part.into_iter().map(|done| Done {

@@ -10,7 +10,7 @@ use rtflash_plan::{
 };
 
 use super::names::{bytes, duration, every, policy};
-use super::{ANALYSIS, AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN, RelyOnArg};
+use super::{ANALYSIS, ChangeArg, DecisionArgs, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN};
 
 /// The release of the first requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +39,7 @@ pub struct ExecArgs {
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm", help_heading = INPUT)]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
-    pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
+    pub by: DecisionArgs,
     /// Give free chips to the clusters that wear fastest
     #[arg(long, conflicts_with = "allocation", help_heading = ANALYSIS)]
     pub spread: bool,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use rtflash_model::Instant;
 
 use super::names::{certified_analyses, duration};
-use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
+use super::{ChangeArg, DecisionArgs, FormatArg, RelyOnArg};
 
 /// The target of an export.
 #[derive(Debug, Args)]
@@ -149,11 +149,7 @@ pub struct ExportAllocationArgs {
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
-    pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
+    pub by: DecisionArgs,
 }
 
 /// The files, and their place.

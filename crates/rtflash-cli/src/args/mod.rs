@@ -308,6 +308,17 @@ pub struct RelyOnArg {
     pub granted: Reliance,
 }
 
+/// The algorithm that divides the chips, and the analysis that decides.
+#[derive(Debug, Args)]
+pub struct DecisionArgs {
+    #[command(flatten)]
+    pub algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
+}
+
 /// `--spread`.
 #[derive(Debug, Args)]
 pub struct SpreadArg {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rtflash_alloc::sizing::FrontAxes;
 
-use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg, SpreadArg};
+use super::{ChangeArg, DecisionArgs, FormatArg, SpreadArg};
 
 /// Options of `explain`.
 #[derive(Debug, Args)]
@@ -17,11 +17,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "ALLOC.json", conflicts_with = "algorithm")]
     pub allocation: Option<PathBuf>,
     #[command(flatten)]
-    pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
+    pub by: DecisionArgs,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]
@@ -48,11 +44,7 @@ pub struct SizeArgs {
     /// Task set, or a stream of them (JSON Lines); `-` for standard input
     pub file: PathBuf,
     #[command(flatten)]
-    pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
+    pub by: DecisionArgs,
     #[command(flatten)]
     pub spread: SpreadArg,
     /// Print as well on which devices the set passes, none of them better than another in all of

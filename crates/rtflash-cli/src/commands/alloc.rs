@@ -6,10 +6,10 @@ use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
 use rtflash_analysis::verdict::without_servers;
 use rtflash_analysis::{Analysis, PlacementProgress, Work};
-use rtflash_answers::{AdviceAnswer, AllocAnswer, Answer as _, Guarantee};
-use rtflash_model::{Reliance, TaskSet, TaskSetFile};
+use rtflash_answers::{AdviceAnswer, AllocAnswer, Answer as _};
+use rtflash_model::{TaskSet, TaskSetFile};
 
-use super::{allocate, allocator, analysis_relying_on, in_shape};
+use super::{DecidedBy, allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
@@ -21,9 +21,7 @@ use crate::render::alloc_text::OutcomeText;
 use crate::source::InputSource;
 
 struct AllocPlan {
-    allocator: &'static dyn Allocator,
-    analysis: &'static dyn Analysis,
-    granted: Reliance,
+    by: DecidedBy,
     guarantee: GuaranteeArg,
     format: Format,
     spread: bool,
@@ -46,9 +44,7 @@ pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> 
         fail!("--reserve-server no: --analysis {name} makes no certificates that reserve a server");
     }
     Ok(Box::new(AllocPlan {
-        allocator: allocator_for(args, analysis)?,
-        analysis,
-        granted,
+        by: DecidedBy { allocator: allocator_for(args, analysis)?, analysis, granted },
         guarantee: args.guarantee,
         format: args.format.format,
         spread: args.spread.spread,
@@ -91,25 +87,22 @@ fn watched(bar: Option<&Arc<Bar>>) -> Work {
 impl SetCommand for AllocPlan {
     fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
         let set = &file.set;
+        let DecidedBy { allocator, analysis, .. } = self.by;
         let waiting = alone.then(|| waiting(set)).flatten();
         let work = watched(waiting.as_ref());
-        let outcome = allocate(set, self.allocator, self.analysis, self.spread, &work);
-        let outcome = match in_shape(set, self.analysis, outcome, self.shape) {
+        let outcome = allocate(set, allocator, analysis, self.spread, &work);
+        let outcome = match in_shape(set, analysis, outcome, self.shape) {
             Outcome::Schedulable(found) if self.reserve_server == ReserveArg::No => {
-                Outcome::Schedulable(without_servers(set, self.analysis, found))
+                Outcome::Schedulable(without_servers(set, analysis, found))
             }
             outcome => outcome,
         };
-        let guarantee = if self.guarantee.wanted(alone) {
-            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
-        } else {
-            Guarantee::known(set, self.allocator.name(), self.analysis, &outcome)
-        };
+        let guarantee = self.by.guarantee(set, &outcome, self.guarantee.wanted(alone));
         let failed = outcome.is_schedulable() == Some(false);
-        let is_advised = alone && failed && !self.analysis.is_necessary() && !is_quiet();
-        let advice = is_advised.then(|| advise(set, self.allocator, self.analysis));
+        let is_advised = alone && failed && !analysis.is_necessary() && !is_quiet();
+        let advice = is_advised.then(|| advise(set, allocator, analysis));
         waiting.iter().for_each(|bar| bar.finish());
-        let (algorithm, analysis) = (self.allocator.name(), self.analysis);
+        let algorithm = allocator.name();
         let text = match self.format {
             Format::Text => {
                 let words = OutcomeText::new(set, algorithm, analysis, &outcome, &guarantee);

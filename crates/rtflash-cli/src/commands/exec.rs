@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::allocator::Allocator;
 use rtflash_analysis::Analysis;
 use rtflash_analysis::certified::is_independent;
 use rtflash_analysis::verdict::{passing, spaces};
@@ -19,11 +18,11 @@ use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, exec
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
 use super::exec_options::{disobeys, exec_options, possible, unserved, with_effect};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
-use super::found::{NoAllocation, any_runs, of_given, search};
+use super::found::{NothingToRun, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
 use super::verified::accepts;
-use super::{allocator, analysis_relying_on, policies};
+use super::{DecidedBy, analysis_relying_on, policies};
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
@@ -36,9 +35,7 @@ use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
 
 struct ExecPlan {
-    allocator: &'static dyn Allocator,
-    analysis: &'static dyn Analysis,
-    granted: Reliance,
+    by: DecidedBy,
     options: Options,
     releases: Option<ReleaseFile>,
     trims: Vec<TrimOption>,
@@ -81,11 +78,8 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
         let duration = format_ns(args.duration.as_ns());
         fail!("--gantt {gantt} --duration {duration}: the stretch begins after the run has ended");
     }
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
     Ok(ExecPlan {
-        allocator: allocator(args.algorithm.under(analysis))?,
-        analysis,
-        granted: args.rely_on.granted,
+        by: DecidedBy::of(&args.by)?,
         options,
         releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
         trims: args.trims.iter().map(|text| TrimOption::read(text)).collect::<Result<_, _>>()?,
@@ -212,21 +206,21 @@ impl ExecPlan {
         if (self.wanted.is_some() || self.checkpoint.is_some()) && self.kept.swap(true, Ordering::Relaxed) {
             fail!("--trace, --gantt, --report and --checkpoint take one task set, and this is another one");
         }
-        let algorithm = given.is_none().then(|| self.allocator.name());
+        let algorithm = given.is_none().then(|| self.by.allocator.name());
         let asked = AskedRun { file, algorithm, alone, settings: &self.settings };
         let options = ReleaseFile::apply(self.releases.as_ref(), set, &self.options)?;
         let options = TrimOption::apply(&self.trims, set, options.into_owned())?;
         let found = match given {
-            Some(given) => of_given(set, given, self.analysis, warnings)?,
-            None => search(set, self.allocator, self.analysis, self.spread),
+            Some(given) => of_given(set, given, self.by.analysis, warnings)?,
+            None => search(set, self.by.allocator, self.by.analysis, self.spread),
         };
         match found {
             Ok(allocation) => self.run_one(&asked, &allocation, &options),
-            Err(NoAllocation { reason, own }) => {
+            Err(NothingToRun { reason, own }) => {
                 let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
-                let prediction = self.prediction(&asked, self.analysis, None, &own);
+                let prediction = self.prediction(&asked, self.by.analysis, None, &own);
                 let none = NotExecuted { reason: format!("{reason}{hint}"), status: Status::of(own.holds()) };
-                self.not_run(&asked, self.analysis, prediction, none)
+                self.not_run(&asked, self.by.analysis, prediction, none)
             }
         }
     }
@@ -259,7 +253,8 @@ impl ExecPlan {
             return Prediction { predicted, verdicts };
         }
         let accepted = predicted == Some(true);
-        let guarantee = Guarantee::beside(set, self.allocator, analysis, allocation, accepted, self.granted).verdict;
+        let guarantee =
+            Guarantee::beside(set, self.by.allocator, analysis, allocation, accepted, self.by.granted).verdict;
         Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 
@@ -270,7 +265,7 @@ impl ExecPlan {
         options: &Options,
     ) -> Result<SetAnswer, Unanswered> {
         let set = &asked.file.set;
-        let analysis = of_certificates(allocation, self.analysis, self.granted);
+        let analysis = of_certificates(allocation, self.by.analysis, self.by.granted);
         if let Some(request) = analysis.refuses(set) {
             let reason = request.to_string();
             let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
@@ -280,7 +275,7 @@ impl ExecPlan {
         with_effect(promises(analysis), set.device(), options)?;
         possible(|| !is_independent(set, allocation), predicted, set.device(), options)?;
         // A run can keep every deadline, and yet lean on what the user does not grant.
-        let beyond = beyond(set, allocation, self.granted);
+        let beyond = beyond(set, allocation, self.by.granted);
         let own = match &beyond {
             Some(reason) => Verdict::no(&**reason),
             None => Verdict::of_allocation(set, analysis, allocation, predicted),

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::allocator::Outcome;
 use rtflash_analysis::{Analysis, baseline};
-use rtflash_answers::{Answer as _, CheckedAllocation, Explanation, Guarantee, Unexplained, Verdict, Verdicts};
-use rtflash_model::{Reliance, TaskSet, TaskSetFile};
+use rtflash_answers::{Answer as _, CheckedAllocation, Explanation, Unexplained, Verdict, Verdicts};
+use rtflash_model::{TaskSet, TaskSetFile};
 
+use super::DecidedBy;
 use super::check::checked;
-use super::{allocator, analysis_relying_on};
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{ExplainArgs, Format};
 use crate::batch::{Batch, SetCommand};
@@ -18,9 +18,7 @@ use crate::render::{explain_baseline, explain_certified, explain_text, verdicts}
 use crate::{CommandFailure, output};
 
 struct ExplainPlan {
-    allocator: &'static dyn Allocator,
-    analysis: &'static dyn Analysis,
-    granted: Reliance,
+    by: DecidedBy,
     format: Format,
 }
 
@@ -32,15 +30,13 @@ pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
 }
 
 pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted;
-    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
-    let allocator = allocator(args.algorithm.under(analysis))?;
-    Ok(Box::new(ExplainPlan { allocator, analysis, granted, format: args.format.format }))
+    Ok(Box::new(ExplainPlan { by: DecidedBy::of(&args.by)?, format: args.format.format }))
 }
 
 impl SetCommand for ExplainPlan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
-        let ExplainPlan { allocator, analysis, granted, format } = *self;
+        let ExplainPlan { by, format } = *self;
+        let DecidedBy { allocator, analysis, .. } = by;
         let set = &file.set;
         let untold = |reason: String| Ok(refusal(file, analysis, reason, format));
         if let Some(request) = analysis.refuses(set) {
@@ -53,10 +49,7 @@ impl SetCommand for ExplainPlan {
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
                     return untold(refused(&outcome, allocator.name()));
                 }
-                let guarantee = match alone {
-                    true => Guarantee::of(set, allocator, analysis, &outcome, granted),
-                    false => Guarantee::known(set, allocator.name(), analysis, &outcome),
-                };
+                let guarantee = by.guarantee(set, &outcome, alone);
                 let verdicts = Verdicts::of_outcome(set, allocator.name(), analysis, &outcome, &guarantee.verdict);
                 let headline = OutcomeText::new(set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 let found = outcome.allocation().cloned();
@@ -87,7 +80,7 @@ impl SetCommand for ExplainPlan {
     }
 }
 
-/// Where utilization or demand goes, in an allocation if there is one.
+/// The terms of utilization or demand, in an allocation if there is one.
 fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
     match (baseline(analysis.name()), analysis.demand_test()) {
         (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),

@@ -17,7 +17,7 @@ use rtflash_exchange::export::{
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 
 use super::found::{any_runs, certified, find};
-use super::{allocator, analysis_relying_on, export_firmware};
+use super::{DecidedBy, export_firmware};
 use crate::answer::{Status, Unanswered};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, FioClassArg, Format, MqsimGcArg, NvmeKindArg,
@@ -102,8 +102,7 @@ pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<TaskSet
 /// The allocation, and whether its analysis takes transfers for parts of the stated times where the
 /// device does not say.
 fn allocation_of(set: &TaskSet, args: &ExportAllocationArgs) -> Result<(Allocation, bool), Unanswered> {
-    let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted)?;
-    let allocator = allocator(args.algorithm.under(analysis))?;
+    let DecidedBy { allocator, analysis, .. } = DecidedBy::of(&args.by)?;
     let given = args.allocation.as_deref().map(source::read).transpose()?;
     let is_given = given.is_some();
     let mut warnings = String::new();

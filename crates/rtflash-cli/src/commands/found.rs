@@ -15,13 +15,13 @@ use crate::render::kind::promises;
 use crate::{CommandFailure, output};
 
 /// There is no allocation: why, and the analysis's verdict, which makes the exit status.
-pub struct NoAllocation {
+pub struct NothingToRun {
     pub reason: String,
     pub own: Verdict,
 }
 
 /// An allocation, where there is one.
-pub type FoundAllocation = Result<Allocation, NoAllocation>;
+pub type FoundAllocation = Result<Allocation, NothingToRun>;
 
 /// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
 pub fn find(
@@ -47,9 +47,9 @@ pub fn of_given(
     Ok(match given {
         Given::Allocation { allocation, name, .. } => Ok(given_one(set, name, allocation, analysis, warnings)?),
         Given::Nothing { schedulable: Some(_), reason } => {
-            Err(NoAllocation { reason: reason.clone(), own: Verdict::no(reason) })
+            Err(NothingToRun { reason: reason.clone(), own: Verdict::no(reason) })
         }
-        Given::Nothing { schedulable: None, reason } => Err(NoAllocation::cannot_tell(reason)),
+        Given::Nothing { schedulable: None, reason } => Err(NothingToRun::cannot_tell(reason)),
     })
 }
 
@@ -63,7 +63,7 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
     let reason = match outcome {
         Outcome::Partitioned(_) => {
             let reason = format!("{} makes no clusters: there is nothing to run", allocator.name());
-            return Err(NoAllocation::cannot_tell(reason));
+            return Err(NothingToRun::cannot_tell(reason));
         }
         Outcome::NotSchedulable(_) => {
             format!("{} finds no allocation, so there is none to run: {}", allocator.name(), why())
@@ -71,7 +71,7 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
         Outcome::Impossible(_) => format!("there is none to run: {}", why()),
         Outcome::CannotTell(_) | Outcome::Schedulable(_) => why(),
     };
-    Err(NoAllocation { reason, own })
+    Err(NothingToRun { reason, own })
 }
 
 /// How a set without an allocation is run all the same, for commands that run any.
@@ -79,15 +79,15 @@ pub fn any_runs(own: &Verdict) -> &'static str {
     if own.holds() == Some(false) { " (global and equal-split always give one, --allocation runs any)" } else { "" }
 }
 
-impl NoAllocation {
+impl NothingToRun {
     /// The complaint of a command that needs an allocation, with a hint at its end.
     pub fn refused(self, hint: &str) -> Unanswered {
         let (complaint, status) = (format!("{}{hint}\n", self.reason), Status::of(self.own.holds()));
         SetAnswer { complaint, status, ..SetAnswer::default() }.into()
     }
 
-    fn cannot_tell(reason: String) -> NoAllocation {
-        NoAllocation { reason: reason.clone(), own: Verdict::cannot_tell(reason) }
+    fn cannot_tell(reason: String) -> NothingToRun {
+        NothingToRun { reason: reason.clone(), own: Verdict::cannot_tell(reason) }
     }
 }
 

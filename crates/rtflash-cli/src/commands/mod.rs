@@ -44,11 +44,12 @@ mod trims;
 mod verified;
 
 use crate::CommandFailure;
-use crate::args::ShapeArg;
+use crate::args::{DecisionArgs, ShapeArg};
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
 use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_alloc::spread::spread;
 use rtflash_analysis::{Analysis, Work};
+use rtflash_answers::Guarantee;
 use rtflash_model::{Reliance, TaskSet};
 
 /// Warns that nothing is guaranteed on a device that states typical times.
@@ -76,6 +77,30 @@ fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Ana
 /// The algorithm of a name that clap has already found among the possible ones.
 fn allocator(name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
     rtflash_alloc::allocator::allocator(name).ok_or_else(|| CommandFailure(format!("there is no algorithm `{name}`")))
+}
+
+/// The algorithm that divides the chips, and the analysis that decides.
+#[derive(Clone, Copy)]
+struct DecidedBy {
+    allocator: &'static dyn Allocator,
+    analysis: &'static dyn Analysis,
+    granted: Reliance,
+}
+
+impl DecidedBy {
+    fn of(args: &DecisionArgs) -> Result<DecidedBy, CommandFailure> {
+        let granted = args.rely_on.granted;
+        let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
+        Ok(DecidedBy { allocator: allocator(args.algorithm.under(analysis))?, analysis, granted })
+    }
+
+    /// The guarantee of a set: looked for if that is `wanted`, else as far as the outcome shows it.
+    fn guarantee(self, set: &TaskSet, outcome: &Outcome, wanted: bool) -> Guarantee {
+        match wanted {
+            true => Guarantee::of(set, self.allocator, self.analysis, outcome, self.granted),
+            false => Guarantee::known(set, self.allocator.name(), self.analysis, outcome),
+        }
+    }
 }
 
 /// What the algorithm makes of a set; with its free chips used, where that is `wanted` and a gain.

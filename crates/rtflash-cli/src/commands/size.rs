@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
-use rtflash_analysis::Analysis;
-use rtflash_answers::{FrontAnswer, Guarantee, SizeAnswer};
-use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_answers::{FrontAnswer, SizeAnswer};
+use rtflash_model::TaskSetFile;
 
-use super::{allocator, analysis_relying_on};
+use super::DecidedBy;
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{Format, SizeArgs};
 use crate::batch::{Batch, SetCommand};
@@ -22,9 +21,7 @@ use crate::source::InputSource;
 use crate::{CommandFailure, report};
 
 struct SizePlan {
-    allocator: &'static dyn Allocator,
-    analysis: &'static dyn Analysis,
-    granted: Reliance,
+    by: DecidedBy,
     spread: bool,
     over: Option<FrontAxes>,
     report: Option<ReportOfOne>,
@@ -39,24 +36,20 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
 }
 
 pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
-    let granted = args.rely_on.granted;
-    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
-    let allocator = allocator(args.algorithm.under(analysis))?;
+    let by = DecidedBy::of(&args.by)?;
     let (spread, format) = (args.spread.spread, args.format.format);
     let report = report::place(args.report.as_deref())?.map(ReportOfOne::new);
     let over = args.axes();
-    Ok(Box::new(SizePlan { allocator, analysis, granted, spread, over, report, format }))
+    Ok(Box::new(SizePlan { by, spread, over, report, format }))
 }
 
 impl SetCommand for SizePlan {
     fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
-        let SizePlan { allocator, analysis, granted, spread, over, ref report, format } = *self;
+        let SizePlan { by, spread, over, ref report, format } = *self;
+        let DecidedBy { allocator, analysis, .. } = by;
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if spread { used(sizing) } else { sizing };
-        let guarantee = match alone {
-            true => Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted),
-            false => Guarantee::known(&file.set, allocator.name(), analysis, &sizing.outcome),
-        };
+        let guarantee = by.guarantee(&file.set, &sizing.outcome, alone);
         let (set, algorithm) = (&file.set, allocator.name());
         let front = over.map(|axes| FrontAnswer::new(axes, &front(set, allocator, analysis, axes)));
         let answer = SizeAnswer::new(set, algorithm, analysis, &sizing, &guarantee, file.meta.as_deref());

@@ -14,7 +14,7 @@ use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_trace::{Observer, Record, TraceError, TraceReader};
 
 use super::exec::{of_certificates, predicted, refused};
-use super::found::{FoundAllocation, NoAllocation, find};
+use super::found::{FoundAllocation, NothingToRun, find};
 use super::{allocator, analysis_relying_on};
 use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::CheckArgs;
@@ -116,7 +116,7 @@ fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Unanswered> {
 }
 
 fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
-    found.map_err(|NoAllocation { reason, own }| match own.holds() {
+    found.map_err(|NothingToRun { reason, own }| match own.holds() {
         None => Unanswered::because(&reason, Status::CannotTell),
         Some(_) => CommandFailure(format!("{reason}: of what allocation is the trace?")).into(),
     })

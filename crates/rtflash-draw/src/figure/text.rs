@@ -12,7 +12,8 @@ const ABSENT: u16 = 1229;
 /// Units of the font's widths in its size.
 const UNITS: f64 = 2048.0;
 
-/// How wide the characters of the font are, which need not be part of the program: the first character of a range, and the width of each from there on.
+/// How wide the characters of the font are, which need not be part of the program: the first
+/// character of a range, and the width of each from there on.
 static ADVANCES: LazyLock<Vec<(u32, Vec<u16>)>> = LazyLock::new(|| {
     let range = |range: &str| {
         let (first, widths) = range.split_once(' ').expect("a range has a first character");

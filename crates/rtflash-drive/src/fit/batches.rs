@@ -37,7 +37,7 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
             other.ended - one.ended <= service / 4
         }) {
             let end = group.last().map_or(0, |done| done.ended);
-            let first = group.iter().map(|done| done.issued).min().unwrap_or(0);
+            let first = group.iter().map(|done| done.issued).min().expect("a group has commands");
             let begin = before.replace(end).map_or(first, |before: u64| first.max(before));
             let line = |done: &Done| &lines[usize::from(done.op != Op::Read)];
             let longest = group.iter().map(|&done| (line(done).at(done.size), line(done).bytes(done.size))).max();
@@ -46,7 +46,7 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
             if group.len() >= 4 {
                 let others = group.len() as u64 - 1;
                 each.push(end.saturating_sub(begin).saturating_sub(longest + bytes) / others);
-                together = together.max(u32::try_from(group.len()).unwrap_or(u32::MAX));
+                together = together.max(u32::try_from(group.len()).expect("fewer than 2^32 commands"));
             }
         }
     }

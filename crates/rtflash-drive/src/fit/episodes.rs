@@ -75,7 +75,7 @@ pub(super) fn episodes(of: &Measurement, op: Op, lines: &[SizeLine; 2]) -> Vec<E
                 continue;
             }
             if let Some((begin, last, extras)) = slow.take() {
-                let extra = median(extras).unwrap_or(0);
+                let extra = median(extras).expect("an episode has commands");
                 found.push(Episode { begin, end: last.midpoint(done.issued), extra, stretch });
             }
             last_fast = Some(done.issued);

@@ -99,10 +99,10 @@ fn stalls(of: &Measurement, drive: &MeasuredDrive) -> Vec<StallWindow> {
     for within in WINDOWS_MS.map(|ms| ms * 1_000_000) {
         let in_window = |begins: &[u64]| {
             let until = |from: &u64| begins.partition_point(|begin| *begin <= from.saturating_add(within));
-            begins.iter().enumerate().map(|(at, from)| until(from) - at).max().unwrap_or(0)
+            begins.iter().enumerate().map(|(at, from)| until(from) - at).fold(0, usize::max)
         };
-        let seen = rounds.iter().map(|begins| in_window(begins)).max().unwrap_or(0);
-        let most = u32::try_from(seen).unwrap_or(u32::MAX).saturating_mul(STALL_MARGIN).max(1);
+        let seen = rounds.iter().map(|begins| in_window(begins)).fold(0, usize::max);
+        let most = u32::try_from(seen).expect("fewer than 2^32 commands").saturating_mul(STALL_MARGIN).max(1);
         let (most, within) = (most, span(within));
         let is_rarer = |last: &StallWindow| {
             u128::from(most) * u128::from(last.within.as_ns()) < u128::from(last.most) * u128::from(within.as_ns())
@@ -128,7 +128,12 @@ fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) 
             let mut sorted = ns.clone();
             sorted.sort_unstable();
             let usual = percentile(&sorted, USUAL).filter(|_| ns.len() >= ENOUGH_FOR_USUAL);
-            Some(SizeServices::new(size, thinned(ns))?.with_usual(usual.unwrap_or(u64::MAX)))
+            let services = SizeServices::new(size, thinned(ns))?;
+            // Without a usual service none is a stall.
+            Some(match usual {
+                Some(usual) => services.with_usual(usual),
+                None => services,
+            })
         })
         .collect();
     let services = services.filter(|services| !services.is_empty())?;
@@ -141,7 +146,8 @@ fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) 
 fn thinned(mut ns: Vec<u64>) -> Vec<u64> {
     while ns.len() > MAX_SERVICES {
         let longest = ns.iter().copied().max();
-        let kept = ns.iter().position(|&service| Some(service) == longest).unwrap_or(0) / BLOCK;
+        let longest = ns.iter().position(|&service| Some(service) == longest).expect("more services than the most");
+        let kept = longest / BLOCK;
         let blocks = ns.chunks(BLOCK).enumerate().filter(|&(at, _)| at % 2 == 0 || at == kept);
         ns = blocks.flat_map(|(_, block)| block.iter().copied()).collect();
     }

@@ -78,8 +78,8 @@ impl FioRun {
     /// # Errors
     /// If it is no JSON of fio, or of a fio before 3.0.
     pub fn read(text: &str) -> Result<FioRun, MeasurementRefused> {
-        let begin = text.find('{').unwrap_or(0);
-        let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<FioRun>();
+        let json = text.find('{').map_or(text, |begin| &text[begin..]);
+        let mut values = serde_json::Deserializer::from_str(json).into_iter::<FioRun>();
         let run = match values.next() {
             Some(Ok(run)) => run,
             Some(Err(error)) => {

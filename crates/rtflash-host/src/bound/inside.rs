@@ -11,7 +11,7 @@ pub(super) struct Inside(Vec<(u64, bool, u64)>);
 impl Inside {
     pub(super) fn new<'a>(loops: impl Iterator<Item = &'a Loops>) -> Inside {
         let commands = loops.flat_map(|of| {
-            let longest = of.merging.iter().filter(|_| of.is_merged).map(|&(_, cost)| cost).max().unwrap_or(0);
+            let longest = of.merging.iter().filter(|_| of.is_merged).map(|&(_, cost)| cost).fold(0, u64::max);
             of.commands
                 .iter()
                 .map(move |&(cost, several)| (cost.max(longest), of.is_real_time, several.saturating_mul(of.pending)))

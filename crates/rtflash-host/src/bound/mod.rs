@@ -309,7 +309,7 @@ fn one_of(
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
-            let longest = loops.iter().map(Loops::longest).max().unwrap_or(0);
+            let longest = loops.iter().map(Loops::longest).fold(0, u64::max);
             let behind = || measured.behind(max.all, scenario.host.max_sectors, longest);
             ahead.batch = (measured.together > 1).then(behind);
             added_up(scenario, max, loops, &ahead, work)
@@ -330,7 +330,7 @@ fn added_up(
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     // The batch of the last command is as long as any command that can be in it.
-    let longest = loops.iter().map(Loops::longest).max().unwrap_or(0);
+    let longest = loops.iter().map(Loops::longest).fold(0, u64::max);
     let last = match ahead.batch {
         None => own.last,
         Some(behind) => own.last.max(u128::from(longest)) + u128::from(behind.as_ns()),

@@ -285,7 +285,7 @@ impl Window {
             stall_rate.saturating_add(sent)
         };
         // Queues that go ahead once they are old send only their pending I/Os in a shorter window.
-        let later = higher.iter().map(|queue| queue.from).max().unwrap_or(0);
+        let later = higher.iter().map(|queue| queue.from).fold(0, u128::max);
         let at_once: Vec<UrgentQueue> = higher.iter().filter(|queue| queue.from == 0).copied().collect();
         let (early, load) = (load(&at_once), load(higher));
         let overload = NoWindow::overload(load.max(early));

@@ -56,7 +56,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
         let limits = wholes.filter_map(|whole| scheduler.tag_limit(&whole, buffered, &scenario.host));
         limits.map(|limit| scenario.host.tags_within(limit)).min()
     });
-    let tags = limits.min().unwrap_or(u32::MAX).min(scenario.host.requests);
+    let tags = limits.fold(scenario.host.requests, u32::min);
     if all > tags.into() {
         return Err(format!("{all} requests can be outstanding, and there are {tags} tags for some of them"));
     }

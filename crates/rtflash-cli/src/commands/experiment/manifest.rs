@@ -1,6 +1,6 @@
 //! What repeats an experiment.
 
-use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
+use rtflash_experiment::plan::{Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::generate::PeriodDistribution;
 use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
@@ -265,71 +265,52 @@ fn contenders(plan: &Plan) -> [Vec<String>; 2] {
     [algorithms, analyses]
 }
 
-/// The command that repeats a plan, with every option said.
+/// The command that repeats a plan, with every option stated.
 fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let spec = plan.spec();
     let sets = &spec.sets;
-    let mut words: Vec<String> = ["rtflash", "experiment", args.kind.name()].map(String::from).to_vec();
-    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-    let (first, last) = (spec.utilizations.first(), spec.utilizations.last());
-    if let (Some(first), Some(last)) = (first, last) {
-        add("--util", if first == last { first.to_string() } else { format!("{first}..{last}") });
-    }
-    add("--step", args.sets.step.to_string());
-    add("--sets", spec.sets_per_point.to_string());
-    add("--tasks", sets.tasks.to_string());
-    add("--generator", sets.generator.name().to_owned());
+    let range = spec.utilizations.first().zip(spec.utilizations.last());
+    let range = range.map(|(first, last)| if first == last { first.to_string() } else { format!("{first}..{last}") });
     let device = write_device(&sets.device);
     // A profile's name, without the quotes of JSON.
-    add("--device", serde_json::from_str::<String>(&device).unwrap_or(device));
-    if let Some(analysis) = spec.analysis {
-        add("--analysis", analysis.name().to_owned());
-    }
-    if let Some(tasks) = sets.writes.heavy() {
-        add("--write-heavy", tasks.to_string());
-    }
-    if let Some(share) = sets.writes.share() {
-        add("--write-share", share.to_string());
-    }
-    add("--access", sets.accesses.name().to_owned());
-    let stated = [
+    let device = serde_json::from_str::<String>(&device).unwrap_or(device);
+    let [algorithms, analyses] = contenders(plan);
+    let mut stated = vec![
+        ("--util", range),
+        ("--step", Some(args.sets.step.to_string())),
+        ("--sets", Some(spec.sets_per_point.to_string())),
+        ("--tasks", Some(sets.tasks.to_string())),
+        ("--generator", Some(sets.generator.name().to_owned())),
+        ("--device", Some(device)),
+        ("--analysis", spec.analysis.map(|analysis| analysis.name().to_owned())),
+        ("--write-heavy", sets.writes.heavy().map(|tasks| tasks.to_string())),
+        ("--write-share", sets.writes.share().map(|share| share.to_string())),
+        ("--access", Some(sets.accesses.name().to_owned())),
         ("--deadline", sets.deadlines.map(|deadlines| deadlines.to_string())),
         ("--period", sets.stated_periods().map(|periods| periods.to_string())),
         ("--period-distribution", sets.stated_distribution().map(|distribution| distribution.to_string())),
         ("--pages", sets.pages.map(|pages| pages.to_string())),
+        ("--seed", Some(sets.seed.to_string())),
+        ("--algorithms", Some(algorithms.join(",")).filter(|names| !names.is_empty())),
+        ("--analyses", Some(analyses.join(","))),
+        ("--assume", rely_on(plan).map(|granted| granted.assumption().to_owned())),
+        ("--sweep", spec.sweep.as_ref().map(ToString::to_string)),
     ];
-    for (option, value) in stated {
-        value.into_iter().for_each(|value| add(option, value));
-    }
-    add("--seed", sets.seed.to_string());
-    let [algorithms, analyses] = contenders(plan);
-    if !algorithms.is_empty() {
-        add("--algorithms", algorithms.join(","));
-    }
-    add("--analyses", analyses.join(","));
-    if let Some(granted) = rely_on(plan) {
-        add("--assume", granted.assumption().to_owned());
-    }
-    if let Some(sweep) = &spec.sweep {
-        add("--sweep", sweep.to_string());
-    }
     if let Measure::Bandwidth(options) = &spec.measure {
-        add_bandwidth(options, &mut add);
+        let time = |span: Span| format_ns(span.as_ns());
+        stated.extend([
+            ("--warmup", options.warmup.map(time)),
+            ("--duration", Some(format_ns(options.duration.as_ns()))),
+            ("--read-pages", Some(options.read_pages.to_string())),
+            ("--write-pages", Some(options.write_pages.to_string())),
+            ("--gap", Some(format!("{}..{}", time(options.gap.0), time(options.gap.1)))),
+            ("--dispatch", Some(options.dispatch.name().to_owned())),
+            ("--victims", Some(options.victims.name().to_owned())),
+            ("--aging", Some(options.aging.name().to_owned())),
+            ("--pattern", Some(options.pattern.name().to_owned())),
+        ]);
     }
-    words
-}
-
-fn add_bandwidth(options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
-    if let Some(warmup) = options.warmup {
-        add("--warmup", format_ns(warmup.as_ns()));
-    }
-    add("--duration", format_ns(options.duration.as_ns()));
-    add("--read-pages", options.read_pages.to_string());
-    add("--write-pages", options.write_pages.to_string());
-    let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
-    add("--gap", format!("{shortest}..{longest}"));
-    add("--dispatch", options.dispatch.name().to_owned());
-    add("--victims", options.victims.name().to_owned());
-    add("--aging", options.aging.name().to_owned());
-    add("--pattern", options.pattern.name().to_owned());
+    let stated = stated.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?]));
+    let words = ["rtflash", "experiment", args.kind.name()].map(String::from);
+    words.into_iter().chain(stated.flatten()).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, capped};
 
 use super::{Attach, Handed, Target};
 use crate::scheduler::{Ends, TimeBySize};
@@ -71,6 +71,9 @@ pub struct MeasuredCost {
     /// Services by size, in order of sizes; at least one, and none is empty.
     pub services: Vec<SizeServices>,
 }
+
+/// An invariant of costs: the reader refuses one without services.
+const SERVICES: &str = "a cost has services of one size at least (invariant)";
 
 /// Services of first commands of one size, in the order in which they were measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +156,8 @@ impl MeasuredCost {
     }
 
     fn line(&self, idle: Span) -> TimeBySize {
-        let begin = self.services.iter().map(|of| i128::from(of.longest) - self.by_size(of.size)).max().unwrap_or(0);
+        let begin = self.services.iter().map(|of| i128::from(of.longest) - self.by_size(of.size)).max();
+        let begin = begin.expect(SERVICES);
         let next = i128::from(self.next.as_ns()) - i128::from(self.first.as_ns());
         let begin = u64::try_from((begin + next.max(0) + 1).max(1)).ok().and_then(Span::from_ns);
         let begin = begin.unwrap_or_else(|| Instant::END.since(Instant::START)).saturating_add(idle);
@@ -213,7 +217,8 @@ impl MeasuredDrive {
     /// The least that a command takes if it can be merged with others: a line below all services.
     pub(crate) fn shortest_merged(&self, command: &Command) -> Span {
         let cost = self.cost(command);
-        let begin = cost.services.iter().map(|of| i128::from(of.shortest) - cost.by_size(of.size)).min().unwrap_or(0);
+        let begin = cost.services.iter().map(|of| i128::from(of.shortest) - cost.by_size(of.size)).min();
+        let begin = begin.expect(SERVICES);
         let next = i128::from(cost.next.as_ns()) - i128::from(cost.first.as_ns());
         let least = (begin + next.min(0) + cost.by_size(command.size)).max(1);
         u64::try_from(least).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST)
@@ -227,7 +232,7 @@ impl MeasuredDrive {
 
     /// The time that a command adds to a batch of others: no more than its longest service.
     fn adds(&self, of: &Handed) -> Span {
-        let bytes = u64::try_from(self.cost(&of.command).by_size(of.command.size)).unwrap_or(u64::MAX);
+        let bytes = capped(self.cost(&of.command).by_size(of.command.size).unsigned_abs());
         let bytes = Span::from_ns(bytes).unwrap_or(Span::LONGEST);
         self.each.saturating_add(bytes).min(self.longest(&of.command, of.is_first))
     }
@@ -237,7 +242,7 @@ impl MeasuredDrive {
     pub(crate) fn behind(&self, inside: u32, size: u64, longest: u64) -> Span {
         let others = u64::from(self.together.min(inside).saturating_sub(1));
         let bytes = self.read.by_size(size).max(self.write.by_size(size));
-        let adds = self.each.as_ns().saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX)).min(longest);
+        let adds = self.each.as_ns().saturating_add(capped(bytes.unsigned_abs())).min(longest);
         Span::from_ns(others.saturating_mul(adds)).unwrap_or_else(|| Instant::END.since(Instant::START))
     }
 }
@@ -283,7 +288,7 @@ impl<'a> RunningMeasured<'a> {
         if self.of.stalls.iter().any(is_beyond) {
             return false;
         }
-        let most = self.of.stalls.iter().map(|limit| limit.most as usize).max().unwrap_or(0);
+        let most = self.of.stalls.iter().map(|limit| limit.most as usize).fold(0, usize::max);
         self.stalled.push_back(now);
         while self.stalled.len() > most {
             self.stalled.pop_front();

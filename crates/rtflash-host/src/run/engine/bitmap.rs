@@ -17,7 +17,7 @@ impl Word {
     fn take(&mut self, depth: u32, hint: u32) -> Option<u32> {
         let first = |taken: u64| {
             let free = !taken & (u64::MAX >> (64 - depth));
-            let above = free.checked_shr(hint).unwrap_or(0).checked_shl(hint).unwrap_or(0);
+            let above = if hint < u64::BITS { free >> hint << hint } else { 0 };
             let from = if above == 0 { free } else { above };
             (from != 0).then(|| from.trailing_zeros())
         };

@@ -126,17 +126,16 @@ impl<'a> FileNames<'a> {
     /// The files of a clone.
     pub(super) fn of(&self, clone: u64) -> Vec<String> {
         let folder = self.options.get("directory").map_or_else(String::new, |folder| format!("{folder}/"));
-        let number = usize::try_from(self.number).unwrap_or(usize::MAX);
         if let Some(names) = self.stated() {
-            return names.into_iter().take(number).map(|name| folder.clone() + &name).collect();
+            return names.into_iter().zip(0..self.number).map(|(name, _)| folder.clone() + &name).collect();
         }
         let format = self.options.get("filename_format").filter(|format| !format.is_empty());
         let format = format.unwrap_or("$jobname.$jobnum.$filenum");
-        let of = |file: usize| {
+        let of = |file: u64| {
             let name = format.replace("$jobname", self.section).replace("$jobnum", &clone.to_string());
             folder.clone() + &name.replace("$filenum", &file.to_string())
         };
-        (0..number).map(of).collect()
+        (0..self.number).map(of).collect()
     }
 }
 

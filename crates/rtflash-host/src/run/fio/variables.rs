@@ -10,7 +10,10 @@ pub(super) fn with_variables(option: &str, variable: &mut dyn FnMut(&str) -> Opt
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         replaced += before;
-        replaced += &variable(name).unwrap_or_default();
+        // As in fio, a variable that is not set is empty.
+        if let Some(value) = variable(name) {
+            replaced += &value;
+        }
         rest = after;
     }
     replaced + rest
