@@ -107,6 +107,31 @@ fn flushes_go_ahead_and_are_shared() {
     }
 }
 
+/// A request that goes through the cache is not merged, neither into another one nor the other way.
+#[test]
+fn writes_through_the_cache_are_not_merged() {
+    let job = |name: &str, phase: u32, from: u32, fua: bool| {
+        let write = format!(r#"{{ "op": "write", "from": "{from}KiB", "size": "4KiB", "fua": {fua} }}"#);
+        format!(r#"{{ "name": "{name}", "phase": "{phase}us", "count": 1, "steps": [{write}] }}"#)
+    };
+    for fuas in [[false, true], [true, false], [true, true], [false, false]] {
+        let jobs = [job("a", 0, 64, false), job("b", 1, 0, fuas[0]), job("c", 2, 4, fuas[1])];
+        let mut scenario = emmc("usb", &CACHE.replace("FUA", "true"), &jobs.join(", ")).expect("a scenario");
+        scenario.host.merge = true;
+        scenario.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 1, ..K2Settings::k2() });
+        let ends: Vec<u64> =
+            ran(&scenario).iter().zip(0..).map(|(report, phase)| of_steps(report)[0].0 + phase).collect();
+        // The cache holds 3.5 KiB at 5 µs: 4 KiB fit, and of 8 KiB more 3.5 have to drain first.
+        let expected = match fuas {
+            [false, true] => [5, 10, 30],
+            [true, false] => [5, 25, 30],
+            [true, true] => [5, 25, 45],
+            [false, false] => [5, 40, 40],
+        };
+        assert_eq!(ends, expected, "{fuas:?}");
+    }
+}
+
 /// A flush waits for the data of a write that has a flush behind it.
 #[test]
 fn flushes_wait_for_data_in_flight() {
