@@ -170,7 +170,7 @@ impl Emmc {
         self.service(command, first).max(drained).saturating_add(self.extra(command.op))
     }
 
-    /// What episodes add to a command at most.
+    /// The most that episodes add to a command.
     fn extra(&self, op: Op) -> Span {
         let cost = if op == Op::Read { self.read } else { self.write };
         most_extra(self.slow).saturating_add(most_extra(cost.slow))
