@@ -1,8 +1,8 @@
-//! Claims of Kim et al. (2020): a user-centric reader among fifty.
+//! Claims of Kim et al. (2020): a user-centric reader among fifty, and launches of programs.
 
-use rtflash::host::SchedulerSettings;
-use rtflash::host::run::{HostDevice, JobReleases, Scenario};
+use rtflash::host::run::{ChainStep, ChainWork, HostDevice, JobPattern, JobReleases, Scenario};
 use rtflash::host::scheduler::UserCentricSettings;
+use rtflash::host::{Op, SchedulerSettings};
 use rtflash::model::Span;
 
 use super::orders::{Of, Orders, Rule, Value, scenario};
@@ -48,8 +48,18 @@ const SETTINGS: [Setting; 6] = [
 /// All of them.
 pub fn orders() -> Result<Vec<Orders>, String> {
     let base = scenario("user-centric")?;
-    Ok(SETTINGS.iter().map(|setting| setting.orders(&base)).collect())
+    let launches = LAUNCHES.iter().map(|&at| SETTINGS[at].launches(&base));
+    Ok(SETTINGS.iter().map(|setting| setting.orders(&base)).chain(launches).collect())
 }
+
+/// Settings in which programs are launched: long submission queues, and short ones.
+const LAUNCHES: [usize; 2] = [1, 3];
+
+/// Microseconds of a launch on the CPU behind each of its reads.
+const CPU: [u32; 3] = [0, 400, 2_000];
+
+/// Reads of a launch.
+const READS: u32 = 50;
 
 impl Setting {
     fn orders(&self, base: &Scenario) -> Orders {
@@ -65,6 +75,35 @@ impl Setting {
             orders.claim(format!("{name} over none of them, mean ({says})"), published, Rule::AtMost(most), value);
         }
         orders.claim("none of them, mean", None, Rule::Shown, Value::Mean(none));
+        orders
+    }
+
+    /// The user-centric job launches programs: a launch is a chain of reads.
+    fn launches(&self, base: &Scenario) -> Orders {
+        let mut orders = Orders::at(format!("Kim 2020, Fig. 6, {}", self.place));
+        for us in CPU {
+            let mut by = |switches| {
+                let mut scenario = self.scenario(base, switches);
+                let work = ChainWork::Io { op: Op::Read, size: 16 << 10 };
+                let (pattern, span, think) = (JobPattern::Random, Some(15 << 30), Span::from_us(us));
+                let read = ChainStep { work, pattern, from: 0, span, times: READS, think, fua: false };
+                scenario.duration = scenario.warmup.saturating_add(Span::from_us(500_000));
+                if let Some(job) = scenario.jobs.first_mut() {
+                    job.steps = vec![read];
+                    job.releases = JobReleases::Closed { depth: 1, think: Span::from_us(1_000) };
+                }
+                orders.run(scenario)
+            };
+            let (none, all) = (by([false; 3]), by([true; 3]));
+            let value = Value::Ratio(Of::P50, all, vec![none]);
+            orders.claim(format!("all over none of them, median of launches, {us} µs a read"), None, Rule::Less, value);
+            orders.claim(
+                format!("none of them, median of launches, {us} µs a read"),
+                None,
+                Rule::Shown,
+                Value::Median(none),
+            );
+        }
         orders
     }
 

@@ -2,7 +2,7 @@
 //! write.
 
 use rtflash::host::SchedulerSettings;
-use rtflash::host::run::{Job, JobReleases, Scenario, WriteBack};
+use rtflash::host::run::{HostDevice, Job, JobReleases, Scenario, WriteBack, WriteCache};
 use rtflash::host::scheduler::{MinimalEffortSettings, MqDeadlineSettings};
 use rtflash::model::Span;
 
@@ -28,7 +28,31 @@ pub fn orders() -> Result<Vec<Orders>, String> {
             all.push(four(device, &base));
         }
     }
+    all.push(cached(&scenario("write-effort-tlc")?));
     Ok(all)
+}
+
+/// The slower drive with a volatile cache of 32 MiB, which takes writes as fast as it reads.
+fn cached(base: &Scenario) -> Orders {
+    let mut orders = Orders::at("Park 2018, tlc with a cache, flush 1000 ms".to_owned());
+    let mut base = base.clone();
+    if let HostDevice::Emmc(drive) = &mut base.device {
+        let (size, drain, flush) = (32 << 20, 150_000_000, Span::from_us(1_000));
+        drive.cache = Some(WriteCache { size, drain, write: drive.read, flush, fua: false });
+    }
+    let [none, deadline, minimal] = by_each(&mut orders, &base);
+    let mut also = |text: &str, most, of, others: &[usize]| {
+        orders.claim(text, None, Rule::Also(most), Value::Ratio(of, minimal, others.to_vec()));
+    };
+    also("minimal-effort over none, mean of reads (better)", 1.0, Of::Mean, &[none]);
+    also("minimal-effort over mq-deadline, mean of reads (better)", 1.0, Of::Mean, &[deadline]);
+    also("minimal-effort over the lower of both, 99 % of reads (better)", 1.0, Of::P99, &[none, deadline]);
+    also("minimal-effort over the lower of both, 99.99 % of reads (better)", 1.0, Of::P9999, &[none, deadline]);
+    also("minimal-effort over none, mean of writes (slightly worse)", 1.25, Of::SecondMean, &[none]);
+    orders.claim("minimal-effort, writes", Some(100.0), Rule::Shown, Value::Rate(minimal));
+    orders.claim("none, mean of reads", None, Rule::Shown, Value::Mean(none));
+    orders.claim("minimal-effort, mean of reads", None, Rule::Shown, Value::Mean(minimal));
+    orders
 }
 
 /// By none, mq-deadline and minimal-effort: their positions.

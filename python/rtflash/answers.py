@@ -1866,8 +1866,8 @@ class HostJob(Record):
     p99_ns: int | None
     """The least latency that 99 % of them do not exceed."""
     steps: list[HostStep] | None
-    """The steps of a chain, in order; null for a job without `steps`. The I/Os above are its
-    chains, from their begin to the end of their last step.
+    """The steps of a chain, in order, or the flushes of a job with `fsync`; null for other jobs.
+    The I/Os of a chain's job are chains, from their begin to the end of their last step.
     """
     sum_ns: int
     """All together."""

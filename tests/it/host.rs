@@ -531,6 +531,17 @@ fn job_files_of_fio() {
     assert!(max(1) <= 840_000 + 8_180_000 && max(0) > 3 * 8_180_000, "{} {}", max(0), max(1));
     let piped = ["host", "run", "-", "--device", &at("device.json")];
     assert_eq!(rtflash_with_input(&piped, JOB_FILE.as_bytes()).status, 0);
+    // Remarks go to standard error, whatever is printed.
+    let more = JOB_FILE.replace("[log]", "group_reporting\n[log]\nend_fsync=1\nrandrepeat=0");
+    for command in ["run", "bound"] {
+        let remarked = rtflash_with_input(&["host", command, "-", "--device", &at("device.json")], more.as_bytes());
+        let how = "no flush follows, and no write goes through the device's cache";
+        let lines = [
+            "<stdin>: ignored, as they change no I/O: group_reporting, randrepeat".to_owned(),
+            format!("<stdin>: differs from fio: `end_fsync`: {how}"),
+        ];
+        assert!(remarked.stderr.lines().eq(lines), "{remarked:?}");
+    }
 
     let wrong = JOB_FILE.replace("size=1g", "nonsense=1");
     let run = rtflash_with_input(&piped, wrong.as_bytes());

@@ -137,8 +137,8 @@ pub struct HostJob<'a> {
     /// I/Os that took longer than the deadline, and open ones that are older; null without a
     /// deadline.
     pub late: Option<u64>,
-    /// The steps of a chain, in order; null for a job without `steps`. The I/Os above are its
-    /// chains, from their begin to the end of their last step.
+    /// The steps of a chain, in order, or the flushes of a job with `fsync`; null for other jobs.
+    /// The I/Os of a chain's job are chains, from their begin to the end of their last step.
     pub steps: Option<Vec<HostStep<'a>>>,
 }
 
@@ -243,6 +243,14 @@ impl HostAnswer<'_> {
         let stands_for =
             self.stands_for.as_ref().map_or_else(String::new, |of| format!("; {} has {of}", self.scheduler));
         format!("requests at the scheduler: {waiting}; in the device: {inside}{stands_for}")
+    }
+}
+
+impl HostJob<'_> {
+    /// The name of one of its I/Os: a chain is a transaction.
+    pub fn unit(&self) -> &'static str {
+        let is_chain = self.steps.iter().flatten().any(|step| &*step.op != "flush");
+        if is_chain { "transaction" } else { "I/O" }
     }
 }
 

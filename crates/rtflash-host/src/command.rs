@@ -66,7 +66,7 @@ pub struct Command {
     pub op: Op,
     /// Where it begins, in bytes.
     pub from: u64,
-    /// How long it is, in bytes; above zero.
+    /// How long it is, in bytes; above zero, but for a flush.
     pub size: u64,
     /// Its class.
     pub class: Class,
@@ -84,5 +84,10 @@ impl Command {
     /// Whether it is real-time.
     pub fn is_real_time(&self) -> bool {
         self.class == Class::RealTime
+    }
+
+    /// Whether it is a flush of the device's volatile cache: it has no bytes.
+    pub fn is_flush(&self) -> bool {
+        self.size == 0
     }
 }

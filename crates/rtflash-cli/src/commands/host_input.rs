@@ -188,14 +188,6 @@ impl Input {
     /// The faults of the file.
     pub fn remarks(&self) -> Result<String, Unanswered> {
         let Some(setup) = &self.setup else { return Ok(String::new()) };
-        let FioJobs { ignored, differs, .. } = self.fio_jobs(setup, None)?;
-        let mut remarks = String::new();
-        if !ignored.is_empty() {
-            remarks += &format!("{}: ignored, as they change no I/O: {}\n", self.file.name, ignored.join(", "));
-        }
-        for (name, how) in &differs {
-            remarks += &format!("{}: differs from fio: `{name}`: {how}\n", self.file.name);
-        }
-        Ok(remarks)
+        Ok(self.fio_jobs(setup, None)?.remarks(&self.file.name))
     }
 }

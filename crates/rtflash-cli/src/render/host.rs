@@ -14,7 +14,8 @@ pub fn text(answer: &HostAnswer<'_>) -> String {
     let open = answer.jobs.iter().filter_map(|job| {
         let oldest = job.oldest_open_ns.filter(|&oldest| job.latencies.max_ns.is_none_or(|max| oldest > max))?;
         let (name, number) = (plain(&job.name), separated(job.open.into()));
-        Some(format!("{name}: I/Os open at the end: {number}, the first released {} before\n", format_ns(oldest)))
+        let (unit, oldest) = (job.unit(), format_ns(oldest));
+        Some(format!("{name}: {unit}s open at the end: {number}, the first released {oldest} before\n"))
     });
     let broken = answer.assumptions.iter().filter_map(|seen| {
         let at = format_ns(seen.broken_at_ns?);
@@ -22,9 +23,10 @@ pub fn text(answer: &HostAnswer<'_>) -> String {
     });
     let late = answer.jobs.iter().filter_map(|job| {
         let (name, deadline, late) = (plain(&job.name), format_ns(job.deadline_ns?), job.late?);
+        let unit = job.unit();
         Some(match late {
-            0 => format!("{name}: every I/O kept its deadline of {deadline}\n"),
-            _ => format!("{name}: I/Os later than its deadline of {deadline}: {}\n", separated(late.into())),
+            0 => format!("{name}: every {unit} kept its deadline of {deadline}\n"),
+            _ => format!("{name}: {unit}s later than its deadline of {deadline}: {}\n", separated(late.into())),
         })
     });
     let findings = late.chain(open).chain(broken).collect::<String>();

@@ -147,7 +147,15 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Measurem
     let slow = episodes::slow(&read, &write);
     let [read, write] = [lines[0].cost(slow.read), lines[1].cost(slow.write)];
     let depth = of.most_in_flight;
-    let emmc = HostDevice::Emmc(Emmc { attach: Attach::Unstated, depth, read, write, slow: slow.both });
+    let emmc = HostDevice::Emmc(Emmc {
+        attach: Attach::Unstated,
+        depth,
+        read,
+        write,
+        discard: None,
+        cache: None,
+        slow: slow.both,
+    });
     let mut kinds = vec![("emmc", emmc)];
     kinds.extend(nvme::nvme(of, &lines, slow).map(|device| ("nvme", device)));
     let idle = services::idle(of, &lines);

@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 
 use rtflash_model::Span;
 
-use crate::run::{CertifiedClusters, HostDevice, Job, JobReleases, Nvme, Scenario, hand_over_jitter};
+use crate::run::{CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
 use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
@@ -153,19 +153,7 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     let Some(queues) = queues(&scenario.scheduler) else {
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
-    let by_chance = |job: &&Job| job.is_poisson && matches!(job.releases, JobReleases::Every { .. });
-    if let Some(job) = scenario.jobs.iter().find(by_chance) {
-        return none(&Why::Chance { job: job.name.clone() });
-    }
-    let is_unproved = match scenario.scheduler {
-        SchedulerSettings::K2(k2) => k2.max_inflight_ahead.is_some(),
-        SchedulerSettings::MqDeadline(_) => true,
-        _ => false,
-    };
-    if is_unproved && matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
-        return none(&Why::Batches);
-    }
-    if let Some(why) = rests_on::unattached(scenario) {
+    if let Some(why) = rests_on::unproved(scenario) {
         return none(&why);
     }
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();

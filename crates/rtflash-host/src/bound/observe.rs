@@ -147,6 +147,9 @@ impl<'a> Assumptions<'a> {
 impl Watch for Assumptions<'_> {
     fn see(&mut self, now: Instant, what: &RunEvent<'_>) {
         match *what {
+            // A flush goes ahead of the scheduler, and no bound is about it.
+            RunEvent::Queued { command, .. } | RunEvent::HandedOver(command) | RunEvent::Ended(command)
+                if command.is_flush() => {}
             RunEvent::ChainBegun { chain, job } => {
                 if self.scenario.jobs[job].is_real_time() {
                     self.chains.insert(chain, PendingIo { released: now, bound: self.bounds[job] });

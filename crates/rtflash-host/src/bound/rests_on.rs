@@ -1,7 +1,7 @@
 //! Grounds of bounds: what a device and a scheduler state.
 
 use super::{Why, deadline};
-use crate::run::{Attach, HostDevice, Scenario};
+use crate::run::{Attach, HostDevice, Job, JobReleases, Scenario};
 use crate::scheduler::SchedulerSettings;
 
 /// Grounds of a scenario's bounds, a clause each that begins with the name of an
@@ -55,9 +55,32 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
     rests_on
 }
 
+/// Why no bound of a scenario is proved, whatever its numbers are.
+pub(super) fn unproved(scenario: &Scenario) -> Option<Why> {
+    let flushes = |job: &&Job| job.fsync.is_some() || job.steps.iter().any(|step| step.io().is_none() || step.fua);
+    if scenario.device.has_cache()
+        && let Some(job) = scenario.jobs.iter().find(flushes)
+    {
+        return Some(Why::Flushes { job: job.name.clone() });
+    }
+    let by_chance = |job: &&Job| job.is_poisson && matches!(job.releases, JobReleases::Every { .. });
+    if let Some(job) = scenario.jobs.iter().find(by_chance) {
+        return Some(Why::Chance { job: job.name.clone() });
+    }
+    let is_unproved = match scenario.scheduler {
+        SchedulerSettings::K2(k2) => k2.max_inflight_ahead.is_some(),
+        SchedulerSettings::MqDeadline(_) => true,
+        _ => false,
+    };
+    if is_unproved && matches!(&scenario.device, HostDevice::Measured(drive) if drive.together > 1) {
+        return Some(Why::Batches);
+    }
+    unattached(scenario)
+}
+
 /// Commands out of the scheduler can be more than the `depth` of a device whose driver is not
 /// known: as many as the scheduler lets.
-pub(super) fn unattached(scenario: &Scenario) -> Option<Why> {
+fn unattached(scenario: &Scenario) -> Option<Why> {
     let (attach, depth) = match &scenario.device {
         HostDevice::Emmc(emmc) => (emmc.attach, emmc.depth),
         HostDevice::Measured(measured) => (measured.attach, measured.depth),

@@ -68,6 +68,11 @@ pub enum Why {
         /// That job's name.
         job: String,
     },
+    /// A job flushes the device's cache, and flushes go ahead of all that is queued.
+    Flushes {
+        /// That job's name.
+        job: String,
+    },
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -97,6 +102,7 @@ impl Why {
             | Why::Unlimited
             | Why::Attach { .. }
             | Why::List
+            | Why::Flushes { .. }
             | Why::Beyond { .. }
             | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
@@ -160,6 +166,11 @@ impl fmt::Display for Why {
             Why::List => f.write_str(
                 "no bound is derived for the driver of a card without command queueing, which issues commands from \
                  lists, but for K2 with a `max_inflight` of 1",
+            ),
+            Why::Flushes { job } => write!(
+                f,
+                "no bound is derived beside `{job}`, which flushes the device's cache: a flush goes ahead of all that is \
+                 queued, and takes as long as the cache takes to drain"
             ),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());

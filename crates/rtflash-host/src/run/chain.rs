@@ -59,6 +59,8 @@ pub struct ChainStep {
     pub times: u32,
     /// From the end of each of its I/Os to the next I/O of the chain, if that has one more.
     pub think: Span,
+    /// Whether its writes end when the medium has them (`REQ_FUA`).
+    pub fua: bool,
 }
 
 impl ChainStep {

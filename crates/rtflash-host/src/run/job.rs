@@ -119,6 +119,9 @@ pub struct Job {
     pub after: Vec<usize>,
     /// The time after its begin in which its I/Os do not count.
     pub ramp: Span,
+    /// A place whose write is the n-th of the job flushes the device's cache before its next I/O,
+    /// for each multiple of this number, above zero. No flush follows the last I/O of the job.
+    pub fsync: Option<u32>,
     /// The steps of a chain, which wait for each other. If there are any, each release begins a
     /// chain, `count` counts chains, `deadline` is that of the whole, and a closed job thinks from
     /// the end of a chain to the next one. The I/Os are those of the steps, not `op` and `size`.
@@ -158,6 +161,7 @@ impl Default for Job {
             think_after: ThinkAfter::Each,
             after: Vec::new(),
             ramp: Span::ZERO,
+            fsync: None,
             steps: Vec::new(),
         }
     }

@@ -22,7 +22,7 @@ pub use crate::host::{Host, Kernel};
 pub use chain::{ChainStep, ChainWork};
 pub use device::{
     AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,
-    HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow, StallWindow,
+    HostDevice, MeasuredCost, MeasuredDrive, Nvme, NvmeError, SizeServices, Slow, StallWindow, WriteCache,
 };
 pub use engine::{HostRunError, run, run_by, run_watched, until_over};
 pub use fio::{FioJobs, FioOutside, is_fio, read_fio};

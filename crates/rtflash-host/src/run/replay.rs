@@ -61,7 +61,7 @@ pub fn replay(device: &HostDevice, commands: &[ReplayedCommand], seed: u64) -> V
                 job: 0,
                 user_centric: false,
             };
-            target.take(Handed { command, is_first: next.is_first, queue: 0 }, now);
+            target.take(Handed { command, is_first: next.is_first, queue: 0, fua: false }, now);
             issued.push(now);
         }
         // Commands issued at one instant go in together.

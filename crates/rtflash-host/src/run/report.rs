@@ -92,7 +92,7 @@ impl Latencies {
     }
 }
 
-/// The report of a step of a chain.
+/// The report of a step of a chain, or of the flushes of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepReport {
     /// The name of its operation.
@@ -125,7 +125,7 @@ pub struct JobReport {
     pub deadline: Option<Span>,
     /// I/Os that took longer than the deadline: of those in `latencies`, and of the open ones.
     pub late: u64,
-    /// The steps of a chain, in order; none for other jobs.
+    /// The steps of a chain, in order, or the flushes of a job with `fsync`; none for other jobs.
     pub steps: Vec<StepReport>,
 }
 

@@ -1,10 +1,10 @@
-//! A run as a trace for Perfetto and chrome://tracing: I/Os from release to end, requests at the
-//! scheduler and in the device, and the lengths of both queues.
+//! A run as a trace for Perfetto and chrome://tracing: I/Os and chains from release to end,
+//! requests at the scheduler and in the device, and the lengths of both queues.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 use rtflash_trace::{TraceEvents, quoted};
 
 use super::scenario::Scenario;
@@ -35,6 +35,8 @@ pub struct QueueTrace<W: Write> {
     names: Vec<String>,
     /// I/Os by number: whose they are, and when they were released.
     ios: BTreeMap<u64, (usize, Instant)>,
+    /// Chains under way by number: whose they are.
+    chains: BTreeMap<u64, usize>,
     /// Commands by their id.
     commands: BTreeMap<u64, Under>,
     /// Commands at the scheduler, and those inside: as they are, and as they were written.
@@ -66,6 +68,7 @@ impl<W: Write> QueueTrace<W> {
             events,
             names: scenario.jobs.iter().map(|job| quoted(&job.name)).collect(),
             ios: BTreeMap::new(),
+            chains: BTreeMap::new(),
             commands: BTreeMap::new(),
             lengths: [0; 2],
             written: [None; 2],
@@ -88,8 +91,10 @@ impl<W: Write> QueueTrace<W> {
             self.events.line().text(",\"args\":{\"pending\":true}");
             self.events.end()?;
         }
-        for (io, (job, _)) in std::mem::take(&mut self.ios) {
-            self.io("e", io, job);
+        let ios = std::mem::take(&mut self.ios).into_iter().map(|(io, (job, _))| ("io", io, job));
+        let chains = std::mem::take(&mut self.chains).into_iter().map(|(chain, job)| ("chain", chain, job));
+        for (cat, number, job) in ios.chain(chains) {
+            self.slice("e", cat, number, job);
             self.events.line().text(",\"args\":{\"pending\":true}");
             self.events.end()?;
         }
@@ -104,15 +109,13 @@ impl<W: Write> QueueTrace<W> {
         match *what {
             RunEvent::Released { io, job, .. } => {
                 self.ios.insert(io, (job, now));
-                self.io("b", io, job);
+                self.slice("b", "io", io, job);
                 self.events.line().text(",\"args\":{\"io\":").number(io).text("}");
                 self.events.end()
             }
             RunEvent::Finished { io, job, released } => {
                 self.ios.remove(&io);
-                self.io("e", io, job);
-                self.events.line().text(",\"args\":{\"latency_ns\":").number(now.since(released).as_ns()).text("}");
-                self.events.end()
+                self.ended("io", io, job, now.since(released))
             }
             RunEvent::Queued { io, command } => {
                 self.commands.insert(command.id, Under { command: *command, is_inside: false });
@@ -136,7 +139,16 @@ impl<W: Write> QueueTrace<W> {
                 self.goes_in(command)
             }
             RunEvent::PartHandedOver(command) => self.goes_in(command),
-            RunEvent::ChainBegun { .. } | RunEvent::ChainEnded { .. } | RunEvent::Late { .. } => Ok(()),
+            RunEvent::ChainBegun { chain, job } => {
+                self.chains.insert(chain, job);
+                self.slice("b", "chain", chain, job);
+                self.events.end()
+            }
+            RunEvent::ChainEnded { chain, job, begun } => {
+                self.chains.remove(&chain);
+                self.ended("chain", chain, job, now.since(begun))
+            }
+            RunEvent::Late { .. } => Ok(()),
             RunEvent::Ended(command) => {
                 // A part may end while the rest is queued.
                 if self.commands.get(&command.id).is_some_and(|under| under.is_inside) {
@@ -171,12 +183,20 @@ impl<W: Write> QueueTrace<W> {
         Ok(())
     }
 
-    /// The begin or the end of an I/O. Viewers put asynchronous events of one name on one track:
-    /// that of the job.
-    fn io(&mut self, phase: &str, io: u64, job: usize) {
-        self.events.begin(phase, JOBS, thread(JOBS, job as u64), self.now).text(",\"cat\":\"io\",\"id\":\"io");
+    /// The begin or the end of an I/O or a chain (`cat`). Viewers put asynchronous events of one
+    /// name on one track: that of the job.
+    fn slice(&mut self, phase: &str, cat: &str, number: u64, job: usize) {
+        let thread = thread(JOBS, job as u64);
+        self.events.begin(phase, JOBS, thread, self.now).text(",\"cat\":\"").text(cat).text("\",\"id\":\"").text(cat);
         let name = self.names.get(job).map_or("null", |name| name);
-        self.events.line().number(io).text("\",\"name\":").text(name);
+        self.events.line().number(number).text("\",\"name\":").text(name);
+    }
+
+    /// The end of an I/O or a chain.
+    fn ended(&mut self, cat: &str, number: u64, job: usize, latency: Span) -> io::Result<()> {
+        self.slice("e", cat, number, job);
+        self.events.line().text(",\"args\":{\"latency_ns\":").number(latency.as_ns()).text("}");
+        self.events.end()
     }
 
     /// The begin or the end of a command's time at the scheduler, or in the device.
@@ -195,7 +215,11 @@ impl<W: Write> QueueTrace<W> {
 
     /// What is done, into the arguments that have been begun.
     fn content(&mut self, command: &Command) -> io::Result<()> {
-        self.events.line().text(",\"command\":").number(command.id).text(",\"op\":\"").text(command.op.name());
+        self.events.line().text(",\"command\":").number(command.id).text(",\"op\":\"").text(if command.is_flush() {
+            "flush"
+        } else {
+            command.op.name()
+        });
         self.events.line().text("\",\"from\":").number(command.from).text(",\"size\":").number(command.size);
         self.events.line().text(",\"class\":\"").text(command.class.name()).text("\",\"level\":");
         self.events.line().number(command.level.into()).text("}");

@@ -197,6 +197,8 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
             depth: 4,
             read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
             write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
+            discard: None,
+            cache: None,
             slow: None,
         }),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false, ..Host::default() },

@@ -87,7 +87,15 @@ pub fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { attach: Attach::Budget, depth: rng.small(1, 3), read, write, slow }),
+        device: HostDevice::Emmc(Emmc {
+            attach: Attach::Budget,
+            depth: rng.small(1, 3),
+            read,
+            write,
+            discard: None,
+            cache: None,
+            slow,
+        }),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
@@ -314,7 +322,15 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
 fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
-        device: HostDevice::Emmc(Emmc { attach: Attach::default(), depth: 1, read: cost, write: cost, slow: None }),
+        device: HostDevice::Emmc(Emmc {
+            attach: Attach::default(),
+            depth: 1,
+            read: cost,
+            write: cost,
+            discard: None,
+            cache: None,
+            slow: None,
+        }),
         host: Host {
             cpus: 1,
             max_sectors: 1_280 << 10,

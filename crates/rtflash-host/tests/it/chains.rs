@@ -186,7 +186,7 @@ fn chained(rng: &mut Stream, mut scenario: Scenario) -> Scenario {
             let think = ns(rng.one_of(&[0, 0, 1, 60, 300]));
             let from = rng.one_of(&[0, 4, 8]) << 10;
             let (pattern, times) = (JobPattern::Sequential, rng.one_of(&[1, 1, 1, 2]));
-            steps.push(ChainStep { work, pattern, from, span: Some(32 << 10), times, think });
+            steps.push(ChainStep { work, pattern, from, span: Some(32 << 10), times, think, fua: false });
         }
         steps.push(ChainStep {
             work: ChainWork::Io { op: Op::Read, size: rng.within(1, 9) << 10 },
@@ -195,6 +195,7 @@ fn chained(rng: &mut Stream, mut scenario: Scenario) -> Scenario {
             span: None,
             times: 1,
             think: Span::ZERO,
+            fua: false,
         });
         job.steps = steps;
         job.releases = match rng.within(0, 2) {

@@ -42,7 +42,7 @@ pub fn scenario(seed: u64) -> Scenario {
         job.span = Some(job.size * rng.one_of(&[1, 1, 4]));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { attach, depth, read, write, slow: None }),
+        device: HostDevice::Emmc(Emmc { attach, depth, read, write, discard: None, cache: None, slow: None }),
         host: Host {
             max_sectors: rng.within(4, 16) << 10,
             requests: 200,

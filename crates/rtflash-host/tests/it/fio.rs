@@ -266,3 +266,56 @@ fn no_job_file_panics() {
     }
     assert!(read > 1_000 && ran > 1_000, "{read} {ran}");
 }
+
+#[test]
+fn a_job_flushes_after_every_nth_write() {
+    let global = "[global]\nrw=write\nbs=4k\nsize=32k\nfilename=x\n";
+    let section = |name: &str, fields: &str| {
+        format!(r#"{{ "name": "{name}", "op": "write", "size": "4KiB", "span": "32KiB", "count": 8{fields} }}"#)
+    };
+    let found = read(&format!("{global}runtime=1\n[a]\nfsync=2\n[b]\nfdatasync=3\nfsync=5\n[c]\nfsync=0\n"));
+    let jobs = [
+        section("a", r#", "fsync": 2, "until": "1s""#),
+        section("b", r#", "fsync": 3, "until": "1s""#),
+        section("c", r#", "until": "1s""#),
+    ];
+    assert_eq!(found, json(&jobs.join(","), "1s"));
+}
+
+/// `fill_device` writes to the end of the device, and a file has the length that jobs above gave
+/// it.
+#[test]
+fn files_have_the_length_that_is_known() {
+    let spans = |text: &str| -> Vec<Option<u64>> { read(text).jobs.iter().map(|job| job.span).collect() };
+    let fill = "[w]\nfilename=x\nrw=write\nbs=64k\nfill_device=1\n[r]\nstonewall\nfilename=x\nrw=read\nbs=64k\n";
+    assert_eq!(spans(fill), [Some(1 << 30); 2]);
+    let known = "[w]\nfilename=x\nrw=write\nsize=1m\n[r]\nfilename=x\nrw=randread\n[s]\nfilename=x\nsize=2m\n";
+    assert_eq!(spans(known), [Some(1 << 20), Some(1 << 20), Some(2 << 20)]);
+    // Files of its own, and a file without an end.
+    assert_eq!(spans("[w]\nrw=write\nsize=1m\n[r]\nrw=read\nruntime=1\n"), [Some(1 << 20), None]);
+    assert_eq!(spans("[w]\nfilename=x\nrw=write\nruntime=1\n[r]\nfilename=x\nruntime=1\n"), [None, None]);
+    assert_eq!(spans("[b]\nioengine=libblkio\nlibblkio_path=/sys/y\nrw=randread\nruntime=1\n"), [Some(1 << 30)]);
+}
+
+/// Options that change nothing here are named once, and differences from fio one a line.
+#[test]
+fn remarks_name_options_and_differences() {
+    let remarks = |text: &str| read_fio(text, &setup(), &mut ()).expect("a job file").remarks("x.fio");
+    let text = "[global]\ngroup_reporting\nnorandommap\nrandrepeat=0\nsize=1m\nend_fsync=1\n[a]\nioengine=libaio\n\
+                iodepth=4\nrw=write\nfsync=8\nrandrepeat=1\ndirect=0\nsync=0\n[b]\nend_fsync=1\nsync=dsync\ndirect=1\n";
+    let lines = [
+        "x.fio: ignored, as they change no I/O: group_reporting, randrepeat",
+        "x.fio: differs from fio: `end_fsync`: no flush follows, and no write goes through the device's cache",
+        "x.fio: differs from fio: `fsync`: one I/O of the job waits for a flush, and the others go on",
+        "x.fio: differs from fio: `direct`: I/O is direct: there is no page cache, which writes back later, and in \
+         another class",
+        "x.fio: differs from fio: `sync`: no flush follows, and no write goes through the device's cache",
+    ];
+    let mut found: Vec<String> = remarks(text).lines().map(str::to_owned).collect();
+    let mut lines = lines.map(str::to_owned).to_vec();
+    assert_eq!(found[0], lines[0]);
+    found.sort();
+    lines.sort();
+    assert_eq!(found, lines);
+    assert_eq!(remarks("[a]\nrw=read\nsize=1m\ndirect=1\n"), "");
+}

@@ -317,7 +317,7 @@ fn job_files_of_others_are_read() {
         }
     }
     let setup =
-        read_setup(&SETUP.replace("64MiB", "1TiB").replace("\"cpus\": 4", "\"cpus\": 64"), None).expect("a setup");
+        read_setup(&SETUP.replace("64MiB", "4TiB").replace("\"cpus\": 4", "\"cpus\": 64"), None).expect("a setup");
     let (mut read, mut refused) = (0, Vec::new());
     for entry in std::fs::read_dir(&folder).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -11,6 +11,7 @@ mod deadlines;
 mod draws;
 mod fio;
 mod fio_facts;
+mod flushes;
 mod nvme;
 mod plain_host;
 mod rounds;

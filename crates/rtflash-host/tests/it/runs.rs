@@ -94,6 +94,8 @@ fn scenario(seed: u64) -> Scenario {
             depth: rng.small(1, 3) + u32::from(attach == Attach::Tags),
             read,
             write,
+            discard: None,
+            cache: None,
             slow: None,
         }),
         host: Host {
@@ -174,6 +176,8 @@ fn a_reader_behind_a_writer() {
             depth: 1,
             read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
             write: EmmcCost { first: us(500), next: us(300), per_kib: us(15), slow: None },
+            discard: None,
+            cache: None,
             slow: None,
         }),
         host: Host {

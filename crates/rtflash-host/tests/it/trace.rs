@@ -100,3 +100,31 @@ fn what_cannot_be_written_is_told() {
     run_watched(&scenario, 1, &mut trace).expect("a run");
     assert!(trace.finish(scenario.duration).is_err());
 }
+
+/// A chain has a slice of its own from its begin to its end, around those of its I/Os and flushes.
+#[test]
+fn a_trace_shows_chains() {
+    let text = SCENARIO.split("\"jobs\"").next().expect("a device").replace(
+        "\"depth\": 3,",
+        r#""depth": 3, "cache": { "size": "64KiB", "drain": "1MB", "flush": "1ms",
+            "write": { "first": "50us", "next": "50us", "per_kib": "0us" } },"#,
+    );
+    let jobs = r#""jobs": [{ "name": "a", "every": "100ms", "steps": [{ "op": "write", "size": "4KiB" }, { "op": "flush" }] }],
+        "duration": "201ms" }"#;
+    let scenario = read_scenario(&(text + jobs), None).expect("a scenario");
+    let mut trace = QueueTrace::new(&scenario, Vec::new()).expect("memory takes all");
+    let reports = run_watched(&scenario, 1, &mut trace).expect("a run");
+    let bytes = trace.finish(scenario.duration).expect("memory takes all");
+    let json: Value = serde_json::from_slice(&bytes).expect("JSON");
+    let events = json["traceEvents"].as_array().expect("an array");
+    let of = |cat: &str, phase: &str| -> Vec<&Value> {
+        events.iter().filter(|event| event["cat"] == cat && event["ph"] == phase).collect()
+    };
+    let ends = of("chain", "e");
+    assert_eq!((of("chain", "b").len(), of("io", "b").len(), ends.len()), (3, 6, 3));
+    let latencies: u128 = ends.iter().filter_map(|end| end["args"]["latency_ns"].as_u64()).map(u128::from).sum();
+    assert_eq!((latencies, reports[0].latencies.count()), (reports[0].latencies.sum(), 2));
+    assert_eq!(ends[2]["args"]["pending"], true);
+    let flushes = of("device", "b").into_iter().filter(|begin| begin["args"]["op"] == "flush").count();
+    assert_eq!(flushes, 3);
+}

@@ -61,8 +61,40 @@ pub struct Emmc {
     pub read: EmmcCost,
     /// The cost of a write.
     pub write: EmmcCost,
+    /// The cost of a discard; `None` for that of a write.
+    pub discard: Option<EmmcCost>,
+    /// Its volatile write cache, if it has one that is on.
+    pub cache: Option<WriteCache>,
     /// Episodes in which all commands cost more, if it has any.
     pub slow: Option<Slow>,
+}
+
+/// A volatile write cache. It drains at a steady rate, whatever commands run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteCache {
+    /// Bytes that it holds.
+    pub size: u64,
+    /// Bytes a second that it drains; above zero.
+    pub drain: u64,
+    /// The cost of a write into it, if there is room.
+    pub write: EmmcCost,
+    /// The cost of a flush beside the time that the cache takes to drain; above zero.
+    pub flush: Span,
+    /// Whether a write can go through it (reliable write, `MMC_BLK_REL_WR` of
+    /// drivers/mmc/core/block.c, 6.12.117): at the cost of a write without a cache.
+    pub fua: bool,
+}
+
+/// Parts of a byte that a cache counts: a cache drains one of them in a nanosecond for each byte
+/// that it drains in a second.
+const PARTS: u128 = 1_000_000_000;
+
+impl WriteCache {
+    /// The time in which this many parts of a byte drain, rounded up.
+    fn drains(&self, parts: u128) -> Span {
+        let ns = parts.div_ceil(self.drain.into());
+        u64::try_from(ns).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST)
+    }
 }
 
 /// What a command costs.
@@ -79,25 +111,36 @@ pub struct EmmcCost {
 }
 
 impl EmmcCost {
-    fn extra(&self) -> Span {
-        most_extra(self.slow)
+    /// The longer of both begins, and the time of each 1,024 bytes.
+    fn line(&self) -> TimeBySize {
+        TimeBySize { begin: self.first.max(self.next), per_kib: self.per_kib }
     }
 }
 
-/// What episodes add to a command at most.
+/// The most that episodes add to a command.
 fn most_extra(slow: Option<Slow>) -> Span {
     slow.map_or(Span::ZERO, |slow| slow.extra)
 }
 
 impl Emmc {
-    fn cost(&self, command: &Command) -> EmmcCost {
-        if command.op == Op::Read { self.read } else { self.write }
+    /// The cost of a command. All that is neither a read nor a discard is a write.
+    fn cost(&self, command: &Command, fua: bool) -> EmmcCost {
+        match command.op {
+            Op::Read => self.read,
+            Op::Write if !fua => self.cache.map_or(self.write, |cache| cache.write),
+            Op::Discard => self.discard.unwrap_or(self.write),
+            Op::Write | Op::Other => self.write,
+        }
     }
 
-    /// What a command takes, but for what an episode adds; `first`: of its I/O. What is no read is
-    /// a write. Parts of a nanosecond count as a whole one.
+    /// The least that a command takes; `first`: of its I/O. Episodes and a full cache add to it.
+    /// Parts of a nanosecond count as a whole one.
     pub fn service(&self, command: &Command, first: bool) -> Span {
-        let cost = self.cost(command);
+        self.service_of(command, first, false)
+    }
+
+    fn service_of(&self, command: &Command, first: bool, fua: bool) -> Span {
+        let cost = self.cost(command, fua);
         let size = (u128::from(command.size) * u128::from(cost.per_kib.as_ns())).div_ceil(1_024);
         let begin = if first { cost.first } else { cost.next };
         let size = u64::try_from(size).ok().and_then(Span::from_ns);
@@ -106,18 +149,31 @@ impl Emmc {
 
     /// The most time of commands.
     pub(super) fn ends(&self) -> Ends {
-        let own = most_extra(self.slow);
-        let line = |cost: EmmcCost| TimeBySize {
-            begin: cost.first.max(cost.next).saturating_add(own).saturating_add(cost.extra()),
-            per_kib: cost.per_kib,
-        };
-        Ends::InTurn { read: line(self.read), write: line(self.write) }
+        let cached = self.cache.map(|cache| {
+            let line = cache.write.line();
+            TimeBySize { per_kib: line.per_kib.max(cache.drains(1_024 * PARTS)), ..line }
+        });
+        let others = self.discard.map(|discard| discard.line()).into_iter().chain(cached);
+        let write = others.fold(self.write.line(), |one, other| TimeBySize {
+            begin: one.begin.max(other.begin),
+            per_kib: one.per_kib.max(other.per_kib),
+        });
+        let with_extra = |line: TimeBySize, op| TimeBySize { begin: line.begin.saturating_add(self.extra(op)), ..line };
+        Ends::InTurn { read: with_extra(self.read.line(), Op::Read), write: with_extra(write, Op::Write) }
     }
 
-    /// The most that a command takes, in whatever episodes; `first`: of its I/O.
+    /// The most that a command takes that does not go through the cache, in whatever episodes;
+    /// `first`: of its I/O. A write waits for as many bytes to drain as it has at most.
     pub fn longest(&self, command: &Command, first: bool) -> Span {
-        let (own, cost) = (most_extra(self.slow), self.cost(command));
-        self.service(command, first).saturating_add(own).saturating_add(cost.extra())
+        let cache = self.cache.filter(|_| command.op == Op::Write);
+        let drained = cache.map_or(Span::ZERO, |cache| cache.drains(u128::from(command.size) * PARTS));
+        self.service(command, first).max(drained).saturating_add(self.extra(command.op))
+    }
+
+    /// The most that episodes add to a command.
+    fn extra(&self, op: Op) -> Span {
+        let cost = if op == Op::Read { self.read } else { self.write };
+        most_extra(self.slow).saturating_add(most_extra(cost.slow))
     }
 }
 
@@ -130,6 +186,9 @@ pub(super) struct RunningEmmc {
     ends: Option<Instant>,
     /// The device's own, those of reads, those of writes.
     episodes: [Option<Episodes>; 3],
+    /// Parts of a byte in the cache by then, each command under way included.
+    held: u128,
+    drained: Instant,
 }
 
 impl RunningEmmc {
@@ -137,20 +196,37 @@ impl RunningEmmc {
     pub(super) fn new(of: Emmc, seed: u64) -> RunningEmmc {
         let episodes = [(of.slow, b"episodes"), (of.read.slow, b"slow-rea"), (of.write.slow, b"slow-wri")];
         let episodes = episodes.map(|(slow, what)| slow.map(|slow| Episodes::new(slow, seed, what)));
-        RunningEmmc { of, commands: VecDeque::new(), ends: None, episodes }
+        RunningEmmc { of, commands: VecDeque::new(), ends: None, episodes, held: 0, drained: Instant::START }
     }
 
     /// The first command is under way from now on.
     fn start(&mut self, now: Instant) {
-        let Some(Handed { command, is_first, .. }) = self.commands.front() else {
+        let Some(&Handed { command, is_first, fua, .. }) = self.commands.front() else {
             self.ends = None;
             return;
         };
+        let service = self.service(&command, is_first, fua, now);
         let [own, reads, writes] = &mut self.episodes;
         let its = if command.op == Op::Read { reads } else { writes };
         let extra = [own, its].into_iter().flatten().map(|episodes| episodes.extra(now));
-        let end = now.saturating_add(self.of.service(command, *is_first));
+        let end = now.saturating_add(service);
         self.ends = Some(extra.fold(end, Instant::saturating_add));
+    }
+
+    /// The service of a command that begins now, without the time that episodes add.
+    fn service(&mut self, command: &Command, is_first: bool, fua: bool, now: Instant) -> Span {
+        let service = |of: Emmc| of.service_of(command, is_first, fua);
+        let Some(cache) = self.of.cache else { return service(self.of) };
+        let drained = u128::from(now.since(self.drained).as_ns()) * u128::from(cache.drain);
+        (self.held, self.drained) = (self.held.saturating_sub(drained), now);
+        if command.is_flush() {
+            return cache.flush.saturating_add(cache.drains(self.held));
+        }
+        if command.op != Op::Write || fua {
+            return service(self.of);
+        }
+        self.held += u128::from(command.size) * PARTS;
+        service(self.of).max(cache.drains(self.held.saturating_sub(u128::from(cache.size) * PARTS)))
     }
 }
 
@@ -195,6 +271,8 @@ mod tests {
             depth: 1,
             read: cost(10, 20, 100),
             write: cost(40, 30, 200),
+            discard: None,
+            cache: None,
             slow: slow(1_000),
         };
         let Ends::InTurn { read, write } = emmc.ends() else { panic!("one at a time") };

@@ -14,7 +14,7 @@ use rtflash_plan::{Dispatch, Options, Service};
 use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
-pub use emmc::{Attach, Emmc, EmmcCost};
+pub use emmc::{Attach, Emmc, EmmcCost, WriteCache};
 pub use measured::{AfterIdle, BLOCK, MeasuredCost, MeasuredDrive, SizeServices, StallWindow};
 pub use nvme::{CommandCost, Costs, Nvme, NvmeError};
 pub use slow::{Between, Slow};
@@ -32,6 +32,8 @@ pub(super) struct Handed {
     pub(super) is_first: bool,
     /// The submission queue that it goes to, where there are such.
     pub(super) queue: usize,
+    /// Whether it is a write that goes through the volatile cache.
+    pub(super) fua: bool,
 }
 
 /// A device at run time: what a host may ask of it. It is stepped from event to event; times never
@@ -124,6 +126,25 @@ impl HostDevice {
             }
             HostDevice::Nvme(nvme) => nvme.shortest(commands, inside),
             HostDevice::Clusters(_) => Span::ZERO,
+        }
+    }
+
+    /// Whether it has a volatile write cache (`BLK_FEAT_WRITE_CACHE` of include/linux/blkdev.h,
+    /// 6.12.117).
+    pub(crate) fn has_cache(&self) -> bool {
+        match self {
+            HostDevice::Emmc(emmc) => emmc.cache.is_some(),
+            HostDevice::Nvme(nvme) => nvme.flush.is_some(),
+            HostDevice::Measured(_) | HostDevice::Clusters(_) => false,
+        }
+    }
+
+    /// Whether a write can go through that cache (`BLK_FEAT_FUA`).
+    pub(crate) fn has_fua(&self) -> bool {
+        match self {
+            HostDevice::Emmc(emmc) => emmc.cache.is_some_and(|cache| cache.fua),
+            HostDevice::Nvme(nvme) => nvme.flush.is_some(),
+            HostDevice::Measured(_) | HostDevice::Clusters(_) => false,
         }
     }
 

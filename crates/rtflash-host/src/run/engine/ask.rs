@@ -26,6 +26,9 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Asks once.
     pub(super) fn hand_over(&mut self) -> Option<Handed> {
+        if let Some(flush) = self.due_flush() {
+            return Some(flush);
+        }
         if let Some(foresight) = &self.foresight {
             self.scheduler.foresee(foresight.earliest(self.now));
         }
@@ -38,13 +41,14 @@ impl<W: Watch> HostEngine<'_, W> {
         self.queued -= usize::from(!is_part);
         let seen = if is_part { RunEvent::PartHandedOver(&command) } else { RunEvent::HandedOver(&command) };
         self.watch.see(self.now, &seen);
-        let mut is_first = false;
+        let (mut is_first, mut fua) = (false, false);
         for number in self.io_of.get(&command.id).into_iter().chain(self.merged.get(&command.id).into_iter().flatten())
         {
             let io = self.ios.get_mut(number);
+            fua |= io.as_ref().is_some_and(|io| io.fua);
             is_first |= io.is_none_or(|io| !std::mem::replace(&mut io.begun, true));
         }
         let queue = self.scheduler.queue(&command, self.device.unfetched());
-        Some(Handed { command, is_first, queue })
+        Some(Handed { command, is_first, queue, fua: fua && self.scenario.device.has_fua() })
     }
 }

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use super::HostEngine;
 use super::tags::Submitter;
 use crate::run::device::{Attach, Handed};
-use crate::run::watch::Watch;
+use crate::run::watch::{RunEvent, Watch};
 use crate::scheduler::SchedulerSettings;
 
 /// The state that all runs of the queue share.
@@ -74,6 +74,16 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
+    /// A flush goes to the front of what was put aside, if there is a card, and the worker runs for
+    /// it (`blk_mq_requeue_work` of block/blk-mq.c). Says whether there is one.
+    pub(super) fn put_ahead(&mut self, handed: Handed) -> bool {
+        let Some(card) = &mut self.card else { return false };
+        card.aside.push_front(handed);
+        self.watch.see(self.now, &RunEvent::HandedOver(&handed.command));
+        self.run_by_worker();
+        true
+    }
+
     /// The card's command has ended.
     pub(super) fn card_ended(&mut self) {
         if let Some(card) = &mut self.card {
@@ -105,6 +115,11 @@ impl<W: Watch> HostEngine<'_, W> {
             self.continue_run(&mut card, run);
         }
         self.card = Some(card);
+        // A process that went on can have caused a flush.
+        if let Some(flush) = self.due.pop_front() {
+            self.put_ahead(flush);
+            return self.run_card(None);
+        }
         true
     }
 

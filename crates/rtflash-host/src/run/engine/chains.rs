@@ -33,21 +33,30 @@ impl<W: Watch> HostEngine<'_, W> {
         self.go_on(id)
     }
 
-    /// The next I/O of a chain is released. Says whether there is one: a flush ends at once.
+    /// The next I/O of a chain is released. Says whether there is one: a flush ends
+    /// at once if the device has no volatile cache.
     pub(super) fn go_on(&mut self, id: u64) -> bool {
         let Chain { job, number, step, done, .. } = self.chains[&id];
         let steps = &self.scenario.jobs[job].steps;
         let of = &steps[step];
         let Some(io) = of.io() else {
-            self.end_step(id, self.now);
-            return false;
+            let has_cache = self.scenario.device.has_cache();
+            if has_cache {
+                self.flush_cache(job, Some(id))
+            } else {
+                self.end_step(id, self.now)
+            }
+            return has_cache;
         };
         let turn = number.saturating_mul(of.times.into()).saturating_add(done.into());
         let turn = StretchTurn { turn, stretch: step, stretches: steps.len() as u64 };
         let stretch = JobStretch { pattern: of.pattern, begin: of.from, span: of.span, align: io.size, gap: 0 };
         let from = self.place_in(job, turn, &stretch, &io);
         let Some(whole) = self.scenario.whole_of(job, io, from) else { return false };
-        self.send(job, whole, Some(id));
+        if of.fua {
+            self.begin_fua(job);
+        }
+        self.send(job, whole, Some(id), of.fua);
         true
     }
 

@@ -7,13 +7,16 @@ use rtflash_model::Instant;
 use super::lives::EndOfIo;
 use super::tags::Submitter;
 use super::{CausedRelease, EngineEvent, HostEngine, Io};
-use crate::Command;
 use crate::run::job::JobReleases;
 use crate::run::watch::{RunEvent, Watch};
+use crate::{Command, Op};
 
 impl<W: Watch> HostEngine<'_, W> {
     /// A command has ended.
     pub(super) fn complete(&mut self, command: &Command) {
+        if command.is_flush() {
+            return self.end_flush(command);
+        }
         self.scheduler.completed(command, self.now);
         self.watch.see(self.now, &RunEvent::Ended(command));
         if let Some((_, unended)) = self.left.get_mut(&command.id) {
@@ -32,13 +35,16 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// A part of an I/O has ended.
-    fn part(&mut self, number: Option<u64>) {
+    pub(super) fn part(&mut self, number: Option<u64>) {
         if let Some(number) = number
             && let Some(io) = self.ios.get_mut(&number)
         {
             io.left -= 1;
             if io.left == 0 {
                 let job = io.job;
+                if std::mem::take(&mut io.fua) && self.flushes_behind(job, number) {
+                    return;
+                }
                 let waits = self.is_in_driver(Submitter::Io(number));
                 if waits || self.is_blocked(job) { self.unseen[job].push(number) } else { self.finish(number) }
             }
@@ -81,7 +87,7 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// An I/O has ended.
     fn finish(&mut self, number: u64) {
-        let Some(Io { job, released, bytes, chain, .. }) = self.ios.remove(&number) else { return };
+        let Some(Io { job, released, op, bytes, chain, .. }) = self.ios.remove(&number) else { return };
         self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
         self.foresee(|foresight| foresight.ended(job));
         let counts = self.now >= self.scenario.warmup && self.lives[job].counts(self.now);
@@ -92,10 +98,16 @@ impl<W: Watch> HostEngine<'_, W> {
             self.end_step(chain, released);
             return;
         }
-        if counts {
-            let latency = self.now.since(released);
+        let latency = self.now.since(released);
+        if counts && bytes == 0 {
+            self.lives[job].steps[0].note(latency.as_ns());
+        } else if counts {
             self.latencies[job].note(latency.as_ns());
             self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
+        }
+        if op == Op::Write && self.flushes_after(job) {
+            self.flush_cache(job, None);
+            return;
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
             match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {

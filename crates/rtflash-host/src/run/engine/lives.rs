@@ -31,7 +31,7 @@ pub(super) struct JobLife {
     group: Instant,
     /// Bytes of the I/Os that count.
     pub(super) bytes: u128,
-    /// Latencies of the steps of chains that count.
+    /// Latencies of the steps of chains that count, or of a job's flushes.
     pub(super) steps: Vec<Latencies>,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum EndOfIo {
 impl JobLife {
     pub(super) fn all(jobs: &[Job]) -> Vec<JobLife> {
         let life = |job: &Job| {
-            let steps = vec![Latencies::default(); job.steps.len()];
+            let steps = vec![Latencies::default(); job.steps.len() + usize::from(job.fsync.is_some())];
             JobLife { waits_for: job.after.len(), steps, ..JobLife::default() }
         };
         let mut lives: Vec<JobLife> = jobs.iter().map(life).collect();

@@ -6,6 +6,7 @@ mod card;
 mod chains;
 mod ending;
 mod error;
+mod flushes;
 mod lives;
 mod placing;
 mod queueing;
@@ -17,17 +18,19 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
-use super::device::{Attach, Target};
+use super::chain::ChainStep;
+use super::device::{Attach, Handed, Target};
 use super::foresight::Foresight;
 use super::merge::CommandMerger;
 use super::report::{JobReport, Latencies, StepReport};
 use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};
-use crate::{Command, Scheduler};
+use crate::{Command, Op, Scheduler};
 
 use card::Card;
 use chains::Chain;
 pub use error::HostRunError;
+use flushes::FlushQueue;
 use lives::JobLife;
 pub use lives::until_over;
 use placing::JobProgress;
@@ -63,6 +66,8 @@ enum CausedRelease {
 struct Io {
     job: usize,
     released: Instant,
+    op: Op,
+    /// None of a flush.
     bytes: u64,
     /// Requests and pieces that have not ended.
     left: u64,
@@ -70,6 +75,8 @@ struct Io {
     begun: bool,
     /// The chain that waits for it.
     chain: Option<u64>,
+    /// Whether it is a write that ends when the medium has it, and its data has not ended.
+    fua: bool,
 }
 
 struct HostEngine<'a, W> {
@@ -98,6 +105,9 @@ struct HostEngine<'a, W> {
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
     tags: Tags,
+    /// By hardware queue, and flushes that were issued and wait for the device.
+    flushes: Vec<FlushQueue>,
+    due: VecDeque<Handed>,
     /// I/Os that have ended while their process waits for a tag, by job: it sees no ends.
     unseen: Vec<Vec<u64>>,
     device: Box<dyn Target + 'a>,
@@ -147,6 +157,7 @@ pub fn run_by(
 ) -> Result<Vec<JobReport>, HostRunError> {
     let looks_inside = watch.looks_inside();
     let options = scenario.device.options(scenario.duration, seed);
+    let device = scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside);
     let mut engine = HostEngine {
         scenario,
         watch,
@@ -168,7 +179,9 @@ pub fn run_by(
         merged: HashMap::new(),
         tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
         unseen: vec![Vec::new(); scenario.jobs.len()],
-        device: scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside),
+        flushes: (0..device.unfetched().len().max(1)).map(|_| FlushQueue::default()).collect(),
+        due: VecDeque::new(),
+        device,
         asks_at_ends: scenario.device.attach().asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
         retry: None,
@@ -241,6 +254,8 @@ impl<W: Watch> HostEngine<'_, W> {
         if !ended.is_empty() {
             ended.drain(..).for_each(|command| self.complete(&command));
             asks |= self.runs_at_end(waited);
+            // A worker issues a flush at once (`blk_mq_kick_requeue_list` of block/blk-mq.c).
+            asks |= !self.due.is_empty();
         }
         self.ended = ended;
         while let Some(&Reverse((at, event))) = self.events.peek()
@@ -324,23 +339,30 @@ impl<W: Watch> HostEngine<'_, W> {
             return self.begin_chain(position);
         }
         let Some(whole) = self.next_whole(position) else { return false };
-        self.send(position, whole, None);
+        self.send(position, whole, None, false);
         self.lives[position].live += 1;
         true
     }
 
     /// An I/O is released, for which a chain waits or not.
-    fn send(&mut self, job: usize, whole: Command, chain: Option<u64>) {
-        let io = self.next_io;
-        self.next_io += 1;
-        let step = chain.map(|chain| self.chains[&chain].step);
-        self.watch.see(self.now, &RunEvent::Released { io, job, step });
-        self.foresee(|foresight| foresight.released(job));
-        self.ios.insert(io, Io { job, released: self.now, bytes: whole.size, left: 0, begun: false, chain });
+    fn send(&mut self, job: usize, whole: Command, chain: Option<u64>, fua: bool) {
+        let (op, bytes, released) = (whole.op, whole.size, self.now);
+        let io = self.begin_io(Io { job, released, op, bytes, left: 0, begun: false, chain, fua });
         let requests = self.submit(io, whole);
         if let Some(io) = self.ios.get_mut(&io) {
             io.left = requests;
         }
+    }
+
+    /// An I/O is under way from now on. Gives its number.
+    fn begin_io(&mut self, of: Io) -> u64 {
+        let io = self.next_io;
+        self.next_io += 1;
+        let step = of.chain.map(|chain| self.chains[&chain].step);
+        self.watch.see(self.now, &RunEvent::Released { io, job: of.job, step });
+        self.foresee(|foresight| foresight.released(of.job));
+        self.ios.insert(io, of);
+        io
     }
 
     fn report(self) -> Vec<JobReport> {
@@ -350,13 +372,13 @@ impl<W: Watch> HostEngine<'_, W> {
             let bytes_per_s = (life.bytes * 1_000_000_000).checked_div(span.as_ns().into()).unwrap_or(0);
             let (name, deadline, bytes) = (job.name.clone(), job.deadline, life.bytes);
             let (open, oldest, late) = (0, Span::ZERO, 0);
-            let steps = job.steps.iter().zip(&life.steps);
-            let steps = steps.map(|(step, of)| StepReport { op: step.name(), latencies: of.clone() }).collect();
+            let ops = job.steps.iter().map(ChainStep::name).chain(job.fsync.map(|_| "flush"));
+            let steps = ops.zip(&life.steps).map(|(op, of)| StepReport { op, latencies: of.clone() }).collect();
             JobReport { name, latencies, bytes, bytes_per_s, span, open, oldest, deadline, late, steps }
         };
         let mut reports: Vec<JobReport> = jobs.iter().zip(self.latencies).zip(&self.lives).map(report).collect();
         reports.iter_mut().zip(self.late).for_each(|(report, late)| report.late = late);
-        let ios = self.ios.values().filter(|io| io.chain.is_none()).map(|io| (io.job, io.released));
+        let ios = self.ios.values().filter(|io| io.chain.is_none() && io.bytes > 0).map(|io| (io.job, io.released));
         for (job, released) in ios.chain(self.chains.values().map(|chain| (chain.job, chain.begun))) {
             let (report, age) = (&mut reports[job], duration.since(released));
             (report.open, report.oldest) = (report.open + 1, age.max(report.oldest));

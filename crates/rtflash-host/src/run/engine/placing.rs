@@ -24,6 +24,8 @@ pub(super) struct JobProgress {
     paced: [PacedOp; 3],
     /// The place of the next sequential I/O: for each stretch, and reads, writes and others.
     next: Vec<[u64; 3]>,
+    /// Writes that have ended, if the job flushes after some of them.
+    pub(super) written: u64,
     /// Releases for which its process has had no time.
     pub(super) due: u64,
     /// When the I/O before was released, if chance says when the next one is.

@@ -122,7 +122,9 @@ impl<W: Watch> HostEngine<'_, W> {
             if self.foresight.is_some() {
                 self.left.insert(command.id, (command.size, command.size));
             }
+            // `REQ_NOMERGE_FLAGS` of include/linux/blk_types.h.
             if let [only] = pieces[..]
+                && !self.ios.get(&io).is_some_and(|io| io.fua)
                 && let Some(merger) = &mut self.merger
             {
                 merger.insert(only);
@@ -139,7 +141,8 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Merges a request into one that waits at the scheduler, if it can be.
     fn merge(&mut self, request: &Submitted) -> bool {
-        let Some(merger) = self.merger.as_mut().filter(|_| request.tags == 1) else { return false };
+        let is_fua = request.ios.iter().any(|(io, _)| self.ios.get(io).is_some_and(|io| io.fua));
+        let Some(merger) = self.merger.as_mut().filter(|_| request.tags == 1 && !is_fua) else { return false };
         let device = &self.scenario.device;
         let may = |queued: &Command, request: &Command| {
             device.merges(queued, request) && self.scheduler.merges(queued, request)

@@ -5,7 +5,7 @@ use rtflash_model::reading::quote;
 
 use super::known::{engine_waits, is_off};
 use super::options::{NamedFault, SectionOptions, fault};
-use super::places::{FileNames, FileStretch, stretch};
+use super::places::{FileLengths, FileNames, FileStretch, stretch};
 use super::release::FioReleases;
 use super::sizes::{Sizes, sizes};
 use super::units::cores;
@@ -128,7 +128,8 @@ impl FioReader<'_> {
             let name = if clones == 1 { section.name.clone() } else { format!("{}.{clone}", section.name) };
             let name = self.unlike_others(name, earlier > 0);
             let cpu = clone.checked_rem(number).and_then(|turn| core(&cores, turn)).unwrap_or(0);
-            let used = stretch(&files, clone, smallest, self.setup.size)?;
+            let there = FileLengths { device: self.setup.size, written: self.files.length(&files.of(clone)) };
+            let used = stretch(&files, clone, smallest, there)?;
             let job = placed(options, Job { name, cpu, after: self.barrier_of(&template), ..template.clone() }, used)?;
             self.check(section, &job);
             let position = self.jobs.len();
@@ -142,7 +143,7 @@ impl FioReader<'_> {
                 self.add(
                     section,
                     &files.of(clone),
-                    Job { pattern: JobPattern::Sequential, paces: [None; 3], pace: None, ..back },
+                    Job { pattern: JobPattern::Sequential, paces: [None; 3], pace: None, fsync: None, ..back },
                 );
             }
         }
@@ -218,6 +219,7 @@ impl FioReader<'_> {
             _ => JobPattern::Random,
         };
         let align = options.lists("ba")?.into_iter().flatten().next().filter(|&align| align > 0 && direction.is_random);
+        let fsync = self.fsync(options, releases.depth)?;
         let single = (mix.len() == 1).then(|| releases.paces[kind_of(first.op)]).flatten();
         let pace = match single {
             Some(JobPace::Bytes(rate)) => Some(rate),
@@ -250,8 +252,19 @@ impl FioReader<'_> {
             ramp: releases.ramp,
             // Until the places are known, a total says that its time alone ends it.
             total: releases.is_time_based.then_some(0),
+            fsync,
             ..Job::default()
         })
+    }
+
+    /// The number of writes after which a job flushes the device's cache.
+    fn fsync(&mut self, options: &SectionOptions, depth: u32) -> Result<Option<u32>, NamedFault> {
+        let all = [options.within("fsync", 0, u32::MAX.into())?, options.within("fdatasync", 0, u32::MAX.into())?];
+        let fsync = all.into_iter().flatten().filter(|&every| every > 0).min();
+        if fsync.is_some() && depth > 1 {
+            self.differs("fsync", "one I/O of the job waits for a flush, and the others go on");
+        }
+        Ok(fsync)
     }
 
     /// Whether the engine waits for each I/O. Says how a job differs that writes into the page

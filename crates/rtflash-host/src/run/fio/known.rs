@@ -17,14 +17,14 @@ pub(super) enum Treatment {
 use Treatment::{Differs, Ignored, Refused, Taken};
 
 /// Options by their treatment.
-const GROUPS: [(Treatment, &str); 19] = [
+const GROUPS: [(Treatment, &str); 18] = [
     (
         Taken,
         "rw bs bsrange bssplit bs_is_seq_rand ba size io_size filesize offset offset_increment offset_align number_ios \
          filename directory filename_format nrfiles iodepth numjobs ioengine direct buffered stonewall wait_for \
          time_based runtime ramp_time startdelay loops thinktime thinktime_blocks thinktime_iotime rate rate_iops \
          rate_process rwmixread rwmixwrite prio prioclass cpus_allowed norandommap verify do_verify kb_base \
-         create_only random_distribution",
+         create_only random_distribution fsync fdatasync fill_device",
     ),
     (
         Ignored,
@@ -73,8 +73,8 @@ const GROUPS: [(Treatment, &str); 19] = [
     (Differs("think times count for the rate"), "rate_ignore_thinktime"),
     (Differs("the depth stays as `iodepth` says"), "latency_target latency_window latency_percentile latency_run"),
     (
-        Differs("the device has no write cache, and a flush costs nothing"),
-        "fsync fdatasync sync writefua readfua write_barrier sync_file_range fsync_on_close end_fsync end_syncfs",
+        Differs("no flush follows, and no write goes through the device's cache"),
+        "sync writefua readfua write_barrier sync_file_range fsync_on_close end_fsync end_syncfs",
     ),
     (
         Differs("what was written is read back after all writes, in order"),
@@ -82,7 +82,6 @@ const GROUPS: [(Treatment, &str); 19] = [
          trim_backlog_batch",
     ),
     (Differs("each job goes on to its own end"), "exitall exit_what"),
-    (Differs("a job ends at the end of its files or device"), "fill_device"),
     (
         Differs("a job runs for all its time"),
         "steadystate steadystate_duration steadystate_ramp_time steadystate_check_interval",

@@ -68,6 +68,21 @@ pub struct FioJobs {
     pub differs: Vec<(String, String)>,
 }
 
+impl FioJobs {
+    /// Options that change no I/O, and those by which jobs differ from fio's, a line each. `name`:
+    /// the file's.
+    pub fn remarks(&self, name: &str) -> String {
+        let mut remarks = String::new();
+        if !self.ignored.is_empty() {
+            remarks += &format!("{name}: ignored, as they change no I/O: {}\n", self.ignored.join(", "));
+        }
+        for (option, how) in &self.differs {
+            remarks += &format!("{name}: differs from fio: `{option}`: {how}\n");
+        }
+        remarks
+    }
+}
+
 /// Whether a text is a fio job file: its first line that is not empty and no comment begins a
 /// section.
 pub fn is_fio(text: &str) -> bool {

@@ -17,8 +17,9 @@ const BLOCK: u64 = 4_096;
 /// The files of the jobs.
 #[derive(Default)]
 pub(super) struct FioFiles {
-    /// How far the jobs go in each file.
+    /// How far the jobs go in each file, and whether one of them has an end there.
     lengths: Vec<u64>,
+    ends: Vec<bool>,
     named: HashMap<String, usize>,
     /// The files of each job.
     of_jobs: Vec<Vec<usize>>,
@@ -33,12 +34,21 @@ impl FioFiles {
             let file = *self.named.entry(name.clone()).or_insert(next);
             if file == next {
                 self.lengths.push(0);
+                self.ends.push(false);
             }
+            self.ends[file] |= job.span.is_some();
             self.lengths[file] = self.lengths[file].max(end);
             file
         });
         let files = files.collect();
         self.of_jobs.push(files);
+    }
+
+    /// The length of the shortest of these files, if jobs above go to an end in each.
+    pub(super) fn length(&self, names: &[String]) -> Option<u64> {
+        let file = |name: &String| self.named.get(name).copied().filter(|&file| self.ends[file]);
+        let lengths: Option<Vec<u64>> = names.iter().map(|name| Some(self.lengths[file(name)?])).collect();
+        lengths?.into_iter().min()
     }
 
     /// Moves the jobs to where their files lie, and gives the begin of each file. Gives the first
@@ -117,8 +127,12 @@ impl<'a> FileNames<'a> {
         Some(text.split(':').map(|name| name.replace(ESCAPED, ":")).collect())
     }
 
-    /// Whether they are devices, whose length the setup states.
+    /// Whether they are devices, whose length the setup states, or files that fill one.
     pub(super) fn are_devices(&self) -> bool {
+        let opens_device = self.options.get("ioengine").is_some_and(|engine| engine == "libblkio");
+        if opens_device || self.options.flag("fill_device") {
+            return true;
+        }
         let is_device = |name: &String| name.starts_with("/dev/") || name.starts_with("\\\\.\\");
         self.options.get("directory").is_none() && self.stated().is_some_and(|names| names.iter().all(is_device))
     }
@@ -149,17 +163,27 @@ pub(super) struct FileStretch {
     pub(super) bytes: Option<u64>,
 }
 
-/// The part of its files that a clone uses, with I/Os of `smallest` bytes at least. `device` is how
-/// long the device is, if that is known.
+/// Lengths that are known beside the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileLengths {
+    /// The device's.
+    pub(super) device: Option<u64>,
+    /// That of the files, by the jobs above.
+    pub(super) written: Option<u64>,
+}
+
+/// The part of its files that a clone uses, with I/Os of `smallest` bytes at least.
 pub(super) fn stretch(
     names: &FileNames<'_>,
     clone: u64,
     smallest: u64,
-    device: Option<u64>,
+    there: FileLengths,
 ) -> Result<FileStretch, NamedFault> {
     let options = names.options;
     let filesize = options.bytes("filesize")?.filter(|&size| size > 0);
-    let real = filesize.or(device.filter(|_| names.are_devices()));
+    let real = filesize.or(there.device.filter(|_| names.are_devices()));
+    let is_whole = options.get("size").or(options.get("offset")).is_none();
+    let real = real.or(there.written.filter(|_| is_whole));
     let of = |name: &'static str, amount: FileAmount| match (amount, real) {
         (FileAmount::Percent(_), None) => Err(fault(
             name,

@@ -8,8 +8,8 @@ use super::measured::measured;
 use super::nvme::nvme;
 use super::outside::Outside;
 use super::slow::slow;
-use crate::file::{ObjectField, time_above_zero};
-use crate::run::device::{Emmc, EmmcCost, HostDevice};
+use crate::file::{ObjectField, bytes_above_zero, time_above_zero};
+use crate::run::device::{Emmc, EmmcCost, HostDevice, WriteCache};
 
 /// A device.
 pub(super) fn device<'t>(
@@ -30,14 +30,20 @@ pub(super) fn device<'t>(
 }
 
 fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let mut fields =
-        ObjectField::open(reader, raw, place, ["kind", "attach", "depth", "read", "write", "slow", "fitted"])?;
+    let mut fields = ObjectField::open(
+        reader,
+        raw,
+        place,
+        ["kind", "attach", "depth", "read", "write", "discard", "cache", "slow", "fitted"],
+    )?;
     let (attach, depth) = attach(&mut fields);
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
+    let discard = fields.or("discard", None, |reader, raw, place| cost_alone(reader, raw, place).map(Some));
+    let cache = fields.or("cache", None, |reader, raw, place| cache(reader, raw, place).map(Some));
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, slow }))
+    Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, discard, cache, slow }))
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {
@@ -47,4 +53,30 @@ fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let per_kib = fields.required(raw, "per_kib", "a time, such as \"10us\"", Reader::time);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
     Some(EmmcCost { first: first?, next: next?, per_kib: per_kib?, slow })
+}
+
+/// A cost without episodes of its own.
+fn cost_alone<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {
+    let found = cost(reader, raw, place)?;
+    if found.slow.is_some() {
+        reader.refuse(
+            raw,
+            &place.key("slow"),
+            "episodes of these commands alone",
+            "`slow` in `write`, which they share",
+        );
+    }
+    Some(found)
+}
+
+/// A volatile write cache.
+fn cache<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<WriteCache> {
+    let mut fields = ObjectField::open(reader, raw, place, ["size", "drain", "write", "flush", "fua"])?;
+    let size = fields.required(raw, "size", "bytes with their unit, such as \"512KiB\"", bytes_above_zero);
+    let drain = fields.required(raw, "drain", "bytes a second, such as \"20MB\"", bytes_above_zero);
+    const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
+    let write = fields.required(raw, "write", COST, cost_alone);
+    let flush = fields.required(raw, "flush", "a time, such as \"1ms\"", time_above_zero);
+    let fua = fields.or("fua", false, Reader::truth);
+    Some(WriteCache { size: size?, drain: drain?, write: write?, flush: flush?, fua })
 }

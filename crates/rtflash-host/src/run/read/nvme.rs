@@ -10,25 +10,29 @@ use super::slow::slow;
 use crate::file::{ObjectField, above_zero, time_above_zero};
 use crate::run::device::{CommandCost, Costs, HostDevice, Nvme};
 
+/// Fields of a drive.
+const NAMES: [&str; 16] = [
+    "kind",
+    "flash",
+    "fill",
+    "aging",
+    "queues",
+    "entries",
+    "inside",
+    "read",
+    "write",
+    "discard",
+    "flush",
+    "buffer",
+    "drain",
+    "read_ahead",
+    "ends_within",
+    "fitted",
+];
+
 /// A drive.
 pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let names = [
-        "kind",
-        "flash",
-        "fill",
-        "aging",
-        "queues",
-        "entries",
-        "inside",
-        "read",
-        "write",
-        "buffer",
-        "drain",
-        "read_ahead",
-        "ends_within",
-        "fitted",
-    ];
-    let mut fields = ObjectField::open(reader, raw, place, names)?;
+    let mut fields = ObjectField::open(reader, raw, place, NAMES)?;
     const FLASH: &str = "a device as a task set has it";
     let flash = fields.required(raw, "flash", FLASH, |reader, raw, place| {
         if rtflash_model::reading::JsonKind::of(raw) == rtflash_model::reading::JsonKind::Text {
@@ -41,6 +45,8 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
     const COSTS: &str = "what it costs: an object with `controller` and `latency`, or with `sequential` and `random`";
     let read = fields.required(raw, "read", COSTS, costs);
     let write = fields.required(raw, "write", COSTS, costs);
+    let [discard, flush] = ["discard", "flush"]
+        .map(|name| fields.or(name, None, |reader, raw, place| cost_alone(reader, raw, place).map(Some)));
     let aging = fields.or("aging", Aging::Fresh, aging);
     let some = |reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>| above_zero(reader, raw, place).map(Some);
     let queues = fields.or("queues", None, some);
@@ -49,6 +55,14 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
     let drain = fields.or("drain", None, some);
     let ends_within =
         fields.or("ends_within", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
+    if flush.is_some() && buffer == 0 {
+        reader.refuse(
+            raw,
+            &place.key("flush"),
+            "a flush of a drive without a `buffer`",
+            "`buffer`: pages that it holds",
+        );
+    }
     if queues.is_some_and(|queues| queues > MAX_QUEUES) {
         let problem = "too many submission queues";
         reader.refuse(raw, &place.key("queues"), problem, format!("at most {MAX_QUEUES}"));
@@ -57,6 +71,7 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
         Ok(mut nvme) => {
             (nvme.aging, nvme.queues, nvme.entries, nvme.inside) = (aging, queues, entries, inside);
             (nvme.buffer, nvme.drain, nvme.read_ahead, nvme.ends_within) = (buffer, drain, read_ahead, ends_within);
+            (nvme.discard, nvme.flush) = (discard, flush);
             Some(HostDevice::Nvme(Box::new(nvme)))
         }
         Err(error) => {
@@ -103,4 +118,18 @@ fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let latency = fields.or("latency", Span::ZERO, Reader::time);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
     Some(CommandCost { controller: controller?, per_kib, latency, slow })
+}
+
+/// A cost without episodes.
+fn cost_alone<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<CommandCost> {
+    let found = cost(reader, raw, place)?;
+    if found.slow.is_some() {
+        reader.refuse(
+            raw,
+            &place.key("slow"),
+            "episodes of these commands alone",
+            "`slow` in `write`, which they share",
+        );
+    }
+    Some(found)
 }

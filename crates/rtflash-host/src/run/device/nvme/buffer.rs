@@ -1,6 +1,6 @@
 //! The write buffer: pages that have come and are not programmed.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Pages of the drive that are on their way to the flash.
 #[derive(Debug)]
@@ -14,7 +14,9 @@ pub(super) struct Buffer {
     known: HashSet<u32>,
     /// How often each page is being programmed.
     draining: HashMap<u32, u32>,
-    programs: usize,
+    /// Pages whose programming has begun, and the numbers of those whose programming has not ended.
+    begun: u64,
+    programs: BTreeSet<u64>,
 }
 
 impl Buffer {
@@ -26,7 +28,8 @@ impl Buffer {
             waiting: VecDeque::new(),
             known: HashSet::new(),
             draining: HashMap::new(),
-            programs: 0,
+            begun: 0,
+            programs: BTreeSet::new(),
         }
     }
 
@@ -35,7 +38,7 @@ impl Buffer {
         if self.known.contains(&page) {
             return true;
         }
-        if self.waiting.len() + self.programs >= self.capacity {
+        if self.waiting.len() + self.programs.len() >= self.capacity {
             return false;
         }
         self.known.insert(page);
@@ -48,21 +51,33 @@ impl Buffer {
         self.known.contains(&page) || self.draining.contains_key(&page)
     }
 
-    /// The next page to be programmed, if one may be now.
-    pub(super) fn next(&mut self) -> Option<u32> {
-        if self.programs >= self.drain {
+    /// The next page to be programmed, with its number, if one can be now.
+    pub(super) fn next(&mut self) -> Option<(u32, u64)> {
+        if self.programs.len() >= self.drain {
             return None;
         }
         let page = self.waiting.pop_front()?;
         self.known.remove(&page);
         *self.draining.entry(page).or_default() += 1;
-        self.programs += 1;
-        Some(page)
+        let number = self.begun;
+        self.programs.insert(number);
+        self.begun += 1;
+        Some((page, number))
+    }
+
+    /// The number of the next page that comes.
+    pub(super) fn mark(&self) -> u64 {
+        self.begun + self.waiting.len() as u64
+    }
+
+    /// Whether all pages are programmed that had come when the mark was this.
+    pub(super) fn is_past(&self, mark: u64) -> bool {
+        self.programs.first().copied().unwrap_or(self.begun) >= mark
     }
 
     /// A page has been programmed.
-    pub(super) fn programmed(&mut self, page: u32) {
-        self.programs = self.programs.saturating_sub(1);
+    pub(super) fn programmed(&mut self, page: u32, number: u64) {
+        self.programs.remove(&number);
         if let Some(count) = self.draining.get_mut(&page) {
             *count -= 1;
             if *count == 0 {
@@ -80,17 +95,24 @@ mod tests {
     fn pages_come_wait_and_go() {
         let mut buffer = Buffer::new(3, 2);
         assert!(buffer.take(7) && buffer.take(8) && buffer.take(7));
-        assert_eq!((buffer.next(), buffer.next(), buffer.next()), (Some(7), Some(8), None));
+        assert_eq!((buffer.next(), buffer.next(), buffer.next()), (Some((7, 0)), Some((8, 1)), None));
         // What is being programmed is held, and its place with it; written again it needs another
         // one.
         assert!(buffer.holds(7) && buffer.take(7) && !buffer.take(9) && buffer.take(7));
         assert_eq!(buffer.next(), None);
-        buffer.programmed(7);
+        buffer.programmed(7, 0);
         assert!(buffer.holds(7) && buffer.take(9) && !buffer.take(1));
-        assert_eq!((buffer.next(), buffer.next()), (Some(7), None));
-        buffer.programmed(8);
-        buffer.programmed(7);
+        assert_eq!((buffer.next(), buffer.next()), (Some((7, 2)), None));
+        // The mark counts page 9, which waits: it is the next one to be programmed.
+        let mark = buffer.mark();
+        assert_eq!((mark, buffer.is_past(1), buffer.is_past(2)), (4, true, false));
+        buffer.programmed(7, 2);
+        assert!(!buffer.is_past(2));
+        buffer.programmed(8, 1);
+        assert!(buffer.is_past(3) && !buffer.is_past(mark));
         assert!(!buffer.holds(7) && !buffer.holds(8) && buffer.holds(9));
-        assert_eq!((buffer.next(), buffer.next()), (Some(9), None));
+        assert_eq!((buffer.next(), buffer.next()), (Some((9, 3)), None));
+        buffer.programmed(9, 3);
+        assert!(buffer.is_past(mark));
     }
 }

@@ -38,6 +38,11 @@ pub struct Nvme {
     pub read: Costs,
     /// What writes cost.
     pub write: Costs,
+    /// The cost of discards, which then program no page; `None` if they do as writes do.
+    pub discard: Option<CommandCost>,
+    /// The cost of a flush beside the time that the pages of the buffer take to be programmed. It
+    /// is `None` if the buffer is safe without power, or if there is none.
+    pub flush: Option<CommandCost>,
     /// Pages of the write buffer; zero for none.
     pub buffer: u32,
     /// Pages of the buffer that are programmed at a time; `None` for one a chip. Above zero.
@@ -156,6 +161,8 @@ impl Nvme {
             inside: 1_024,
             read,
             write,
+            discard: None,
+            flush: None,
             buffer: 0,
             drain: None,
             read_ahead: 0,
@@ -168,9 +175,11 @@ impl Nvme {
         &self.plan
     }
 
-    /// What commands like this one cost. What is no read is a write.
+    /// The costs of such commands. All that is neither a read nor a discard is a write.
     pub fn costs(&self, op: Op) -> Costs {
-        if op == Op::Read { self.read } else { self.write }
+        let discard = self.discard.filter(|_| op == Op::Discard);
+        let alike = discard.map(|cost| Costs { sequential: cost, random: cost });
+        alike.unwrap_or(if op == Op::Read { self.read } else { self.write })
     }
 
     /// What commands take at most, if that is said.

@@ -16,7 +16,14 @@ impl RunningNvme<'_> {
     /// The controller is done with a command: its pages are looked for, or take their places.
     pub(super) fn controlled(&mut self, slot: usize, now: Instant) {
         self.controls = false;
-        let Some(Fetched { command, sequential, .. }) = self.slots[slot] else { return };
+        let Some(Fetched { command, sequential, fua, .. }) = self.slots[slot] else { return };
+        if command.is_flush() {
+            self.flushes.push_back((slot, self.buffer.mark()));
+            return;
+        }
+        if command.op == Op::Discard && self.of.discard.is_some() {
+            return self.waits(slot, 0, now);
+        }
         let (first, count) = pages(&command, self.page_size);
         let mut left = 0;
         for number in first..first.saturating_add(count) {
@@ -24,7 +31,7 @@ impl RunningNvme<'_> {
             left += u64::from(if command.op == Op::Read {
                 self.read(slot, page, sequential, now)
             } else {
-                self.write(slot, page, now)
+                self.write(slot, page, fua, now)
             });
         }
         if command.op == Op::Read && sequential {
@@ -64,9 +71,9 @@ impl RunningNvme<'_> {
     }
 
     /// A command writes a page. Says whether it has to wait for it.
-    fn write(&mut self, slot: usize, page: u32, now: Instant) -> bool {
+    fn write(&mut self, slot: usize, page: u32, fua: bool, now: Instant) -> bool {
         self.cache.written(page);
-        if self.of.buffer == 0 {
+        if self.of.buffer == 0 || fua {
             self.flash(page, false, Purpose::Command(slot), now);
             return true;
         }
@@ -124,7 +131,7 @@ impl RunningNvme<'_> {
                     self.has(slot, now);
                 }
             }
-            Some(Purpose::Drain(page)) => self.buffer.programmed(page),
+            Some(Purpose::Drain(page, number)) => self.buffer.programmed(page, number),
             None => {}
         }
     }
@@ -138,8 +145,14 @@ impl RunningNvme<'_> {
                 self.stalled.pop_front();
                 self.has(slot, now);
             }
-            let Some(page) = self.buffer.next() else { return };
-            self.flash(page, false, Purpose::Drain(page), now);
+            let Some((page, number)) = self.buffer.next() else { break };
+            self.flash(page, false, Purpose::Drain(page, number), now);
+        }
+        while let Some(&(slot, mark)) = self.flushes.front()
+            && self.buffer.is_past(mark)
+        {
+            self.flushes.pop_front();
+            self.waits(slot, 0, now);
         }
     }
 }

@@ -36,8 +36,8 @@ pub(super) enum Purpose {
     Command(usize),
     /// The cache, and who waits there.
     Ahead(u32),
-    /// The buffer.
-    Drain(u32),
+    /// The buffer: the page, and its number there.
+    Drain(u32, u64),
 }
 
 /// A command that has been fetched.
@@ -48,6 +48,8 @@ pub(super) struct Fetched {
     pub(super) number: u64,
     pub(super) at: Instant,
     pub(super) sequential: bool,
+    /// See [`Handed::fua`].
+    pub(super) fua: bool,
     pub(super) cost: CommandCost,
     /// Pages that it waits for.
     pub(super) left: u64,
@@ -84,7 +86,7 @@ pub(crate) struct RunningNvme<'a> {
     pub(super) hosted: Option<Hosted<'a, Kept>>,
     pub(super) logical: u64,
     pub(super) page_size: u32,
-    pub(super) queues: Vec<VecDeque<Command>>,
+    pub(super) queues: Vec<VecDeque<Handed>>,
     /// Their lengths.
     pub(super) unfetched: Vec<u32>,
     /// The queue that is fetched from next.
@@ -103,6 +105,8 @@ pub(crate) struct RunningNvme<'a> {
     pub(super) buffer: Buffer,
     /// Pages that wait for the buffer, with their commands.
     pub(super) stalled: VecDeque<(usize, u32)>,
+    /// Flushes that the controller is done with, with the mark of the buffer that each waits for.
+    pub(super) flushes: VecDeque<(usize, u64)>,
     pub(super) cache: Cache,
     /// By number of the flash's job, from the first one on that is not over.
     pub(super) purposes: VecDeque<Option<Purpose>>,
@@ -136,6 +140,7 @@ impl<'a> RunningNvme<'a> {
             events: BinaryHeap::new(),
             buffer: Buffer::new(of.buffer, of.drain.unwrap_or(chips)),
             stalled: VecDeque::new(),
+            flushes: VecDeque::new(),
             cache: Cache::new(of.read_ahead),
             purposes: VecDeque::new(),
             first_job: 0,
@@ -151,17 +156,18 @@ impl<'a> RunningNvme<'a> {
         while self.inside < self.of.inside && empty < count {
             let queue = self.turn;
             self.turn = (queue + 1) % count;
-            let Some(command) = self.queues[queue].pop_front() else {
+            let Some(Handed { command, fua, .. }) = self.queues[queue].pop_front() else {
                 empty += 1;
                 continue;
             };
             empty = 0;
             self.unfetched[queue] -= 1;
             self.inside += 1;
-            let sequential = self.streams.is_sequential(&command);
+            let flush = self.of.flush.filter(|_| command.is_flush());
+            let sequential = flush.is_none() && self.streams.is_sequential(&command);
             let costs = self.of.costs(command.op);
-            let cost = if sequential { costs.sequential } else { costs.random };
-            let fetched = Fetched { command, number: self.fetched, at: now, sequential, cost, left: 0 };
+            let cost = flush.unwrap_or(if sequential { costs.sequential } else { costs.random });
+            let fetched = Fetched { command, number: self.fetched, at: now, sequential, fua, cost, left: 0 };
             self.fetched += 1;
             let slot = self.free.pop().unwrap_or(self.slots.len());
             if slot == self.slots.len() {
@@ -194,7 +200,7 @@ impl<'a> RunningNvme<'a> {
         self.free.push(slot);
         self.inside -= 1;
         let took = now.since(at);
-        if self.is_late(took) {
+        if self.is_late(took) && !command.is_flush() {
             self.late.push((command, took));
         }
         ended.push(command);
@@ -210,9 +216,9 @@ impl Target for RunningNvme<'_> {
         &self.unfetched
     }
 
-    fn take(&mut self, Handed { command, queue, .. }: Handed, now: Instant) {
-        let queue = queue % self.queues.len();
-        self.queues[queue].push_back(command);
+    fn take(&mut self, handed: Handed, now: Instant) {
+        let queue = handed.queue % self.queues.len();
+        self.queues[queue].push_back(handed);
         self.unfetched[queue] += 1;
         self.fetch(now);
     }
@@ -264,7 +270,7 @@ impl Target for RunningNvme<'_> {
 
     fn overdue(&self, now: Instant) -> Vec<(Command, Span)> {
         let inside = self.slots.iter().flatten().map(|fetched| (fetched.command, now.since(fetched.at)));
-        inside.filter(|&(_, took)| self.is_late(took)).collect()
+        inside.filter(|&(command, took)| self.is_late(took) && !command.is_flush()).collect()
     }
 
     fn records(&mut self, _: Instant, over: bool) -> Vec<Record> {

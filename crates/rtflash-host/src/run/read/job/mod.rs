@@ -18,7 +18,7 @@ use crate::run::job::{Job, JobPattern, JobReleases, MixedIo};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 32] = [
     "name",
     "op",
     "pattern",
@@ -49,6 +49,7 @@ const FIELDS: [&str; 31] = [
     "burst",
     "after",
     "ramp",
+    "fsync",
     "steps",
 ];
 
@@ -60,7 +61,7 @@ pub(super) struct JobsBefore<'a> {
 }
 
 /// Fields that fit some jobs alone.
-const GIVEN_LATE: [&str; 6] = ["rate_iops", "arrivals", "burst", "think_after", "mix", "op"];
+const GIVEN_LATE: [&str; 7] = ["rate_iops", "arrivals", "burst", "think_after", "mix", "op", "fsync"];
 
 /// A job.
 pub(super) fn job<'t>(

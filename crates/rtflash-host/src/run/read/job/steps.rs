@@ -15,7 +15,8 @@ use crate::run::read::MAX_COMMANDS;
 const OF_STEPS: [&str; 7] = ["op", "size", "mix", "pattern", "from", "span", "align"];
 
 /// Fields that chains do not have.
-const NOT_OF_CHAINS: [&str; 8] = ["depth", "submit", "rate", "rate_iops", "flush", "burst", "think_after", "total"];
+const NOT_OF_CHAINS: [&str; 9] =
+    ["fsync", "depth", "submit", "rate", "rate_iops", "flush", "burst", "think_after", "total"];
 
 /// The steps of a chain.
 pub(super) fn steps<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Vec<ChainStep>> {
@@ -36,7 +37,7 @@ pub(super) fn steps<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>
 
 /// A step: I/Os, or flushes.
 fn step<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<ChainStep> {
-    let names = ["op", "size", "pattern", "from", "span", "times", "think"];
+    let names = ["op", "size", "pattern", "from", "span", "times", "think", "fua"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let op = fields.required(raw, "op", "`read`, `write` or `flush`, in a string", work)?;
     let of_ios = ["size", "pattern", "from", "span"].map(|name| (name, fields.has(name)));
@@ -48,9 +49,13 @@ fn step<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let from = fields.or("from", 0, Reader::bytes);
     let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, Some(size)).map(Some));
     let times = fields.or("times", 1, above_zero);
+    let fua = fields.or("fua", false, Reader::truth);
     let think = fields.or("think", Span::ZERO, Reader::time);
     if let (None, Some((name, _))) = (op, of_ios.iter().find(|(_, is_given)| *is_given)) {
         reader.refuse(raw, &place.key(name), "a flush has no place and no size", "`op`, `times` and `think` alone");
+    }
+    if fua && op != Some(Op::Write) {
+        reader.refuse(raw, &place.key("fua"), "`fua` of a step that does not write", "`op` `write` beside it");
     }
     if pattern != JobPattern::Sequential && span.is_none() {
         reader.refuse(raw, place, "a random step without `span`", "`span`: how long its stretch of the device is");
@@ -59,7 +64,7 @@ fn step<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
         reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
     }
     let work = op.map_or(ChainWork::Flush, |op| ChainWork::Io { op, size });
-    Some(ChainStep { work, pattern, from, span, times, think })
+    Some(ChainStep { work, pattern, from, span, times, think, fua })
 }
 
 /// The operation of a step; `None` for a flush.

@@ -46,6 +46,7 @@ impl Variety {
             }),
             burst: fields.or("burst", 1, above_zero),
             after: fields.or("after", Vec::new(), |reader, raw, place| Some(after(reader, raw, place, before))),
+            fsync: fields.or("fsync", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
             ramp: fields.or("ramp", Span::ZERO, Reader::time),
             ..Job::default()
         };
@@ -146,7 +147,7 @@ pub(super) fn contradictions(
     raw: &str,
     place: &Place<'_>,
     [every, _, think, _, rate, flush]: [bool; 6],
-    [rate_iops, arrivals, burst, think_after, mix, op]: [bool; 6],
+    [rate_iops, arrivals, burst, think_after, mix, op, fsync]: [bool; 7],
 ) {
     let mut refuse = |name: &'static str, problem: &str, expected: &str| {
         reader.refuse(raw, &place.key(name), problem.to_owned(), expected.to_owned());
@@ -165,6 +166,9 @@ pub(super) fn contradictions(
     }
     if mix && op {
         refuse("op", "a job with `op`, and with a `mix` of I/Os", "one of both");
+    }
+    if fsync && flush {
+        refuse("fsync", "a job that writes back, and flushes the device's cache", "`fsync`, or `rate` and `flush`");
     }
     if mix && flush {
         refuse("mix", "a job that writes back, and has a `mix` of I/Os", "`op` and `size`");
