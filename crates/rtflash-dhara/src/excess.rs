@@ -18,7 +18,7 @@ struct SectorPart {
 }
 
 impl Surplus {
-    /// With living sectors in both halves.
+    /// Both halves have living sectors.
     fn and(self, other: Surplus) -> Surplus {
         let kept = (self.kept + other.kept.max(other.anew)).max(self.anew + other.kept);
         Surplus { kept, anew: self.anew + other.anew }
