@@ -108,7 +108,7 @@ Definition device_ok (d : device) : Prop :=
 (* A task's request on the processor: whether it writes, its pages there at most, T, D, J. *)
 Record demanded := Demanded { w_writes : bool; w_pages : Z; w_T : Z; w_D : Z; w_J : Z }.
 Definition demanded_ok (w : demanded) : Prop :=
-  1 <= w_pages w /\ 0 < w_T w /\ 0 <= w_J w /\ w_J w < w_D w /\ w_D w <= w_T w.
+  1 <= w_pages w /\ 0 < w_T w /\ 0 <= w_J w /\ w_J w < w_D w /\ w_J w < w_T w.
 
 (* What is stated of garbage collection, and of the server. *)
 Record stated := Stated {

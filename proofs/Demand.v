@@ -22,7 +22,7 @@ Record collection := Collection {
 Definition window (r : request) : Z := r_D r - r_J r.
 
 Definition request_ok (r : request) : Prop :=
-  0 < r_T r /\ 0 <= r_J r /\ r_J r < r_D r /\ r_D r <= r_T r /\ 1 <= r_q r <= r_C r /\ 0 <= r_w r.
+  0 < r_T r /\ 0 <= r_J r /\ r_J r < r_D r /\ r_J r < r_T r /\ 1 <= r_q r <= r_C r /\ 0 <= r_w r.
 
 Definition collection_ok (g : collection) : Prop :=
   1 <= g_D g /\ 1 <= g_alpha g /\ 0 <= g_q g <= g_C g /\ 0 <= g_us g <= 1000 /\ 0 <= g_qs g.

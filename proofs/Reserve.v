@@ -579,11 +579,12 @@ Section Reserve.
       destruct Hr as [_ [_ [_ [_ [_ [_ [_ [Hlen _]]]]]]]]. lia.
   Qed.
 
-  (* Lemma 9: jobs of a request are released in the order of their deadlines, and at most one is
-     pending while no deadline of a request is missed. *)
+  (* Lemma 9: jobs of a request are released in the order of their deadlines. At most ⌈D/T⌉ are
+     pending while no deadline of a request is missed: pending_bounds. *)
   Theorem lemma_9 : forall i m k, (m < n)%nat -> (k < n)%nat ->
     j_class (jb m) = Req i -> j_class (jb k) = Req i -> m <> k ->
-    j_due (jb m) <= j_rel (jb k) \/ j_due (jb k) <= j_rel (jb m).
+    (j_due (jb m) < j_due (jb k) /\ j_rel (jb m) < j_rel (jb k)) \/
+    (j_due (jb k) < j_due (jb m) /\ j_rel (jb k) < j_rel (jb m)).
   Proof.
     intros i m k Hm Hk Em Ek Hne.
     pose proof (sporadic P X rules m i Hm Em) as [Hi Sm].
@@ -643,27 +644,30 @@ Section Reserve.
         apply andb_true_iff in Hs. destruct Hs as [Hs Hs2]. apply Nat.eqb_eq in Hs2. subst.
         apply andb_true_iff in Hs. destruct Hs as [Hs Hs3]. apply Z.leb_le in Hs.
         apply negb_true_iff in Hs3. auto. }
-      assert (Hone : countn sel n <= 1).
-      { apply countn_le_one. intros m k Hm Hk Hsm Hsk.
-        destruct (Hsel m Hsm) as [Em [Rm Fm]]. destruct (Hsel k Hsk) as [Ek [Rk Fk]].
-        destruct (Nat.eq_dec m k) as [|Hne]; [assumption|exfalso].
-        assert (Hdone : forall x, (x < n)%nat -> j_class (jb x) = Req i -> j_due (jb x) <= t ->
-          finished l x t = true).
-        { intros x Hx Ex Dx. assert (Hrx : is_request X x = true) by (unfold is_request; rewrite Ex; reflexivity).
-          apply (finished_at_moment l r t x (j_due (jb x)) Hmom Hx Hrx Dx).
-          apply Hin; auto. }
-        destruct (lemma_9 i m k Hm Hk Em Ek Hne).
-        - rewrite (Hdone m Hm Em) in Fm by lia. discriminate.
-        - rewrite (Hdone k Hk Ek) in Fk by lia. discriminate. }
-      assert (Hw : 0 <= r_w (rq i)).
-      { assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-        pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok. lia. }
+      assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+      pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok.
+      assert (Hdone : forall x, (x < n)%nat -> j_class (jb x) = Req i -> j_due (jb x) <= t ->
+        finished l x t = true).
+      { intros x Hx Ex Dx. assert (Hrx : is_request X x = true) by (unfold is_request; rewrite Ex; reflexivity).
+        apply (finished_at_moment l r t x (j_due (jb x)) Hmom Hx Hrx Dx).
+        apply Hin; auto. }
+      (* Nominal arrivals of those pending are in (t - D, t]. *)
+      assert (Hcnt : countn sel n <= cdiv (r_D (rq i)) (r_T (rq i))).
+      { replace (r_D (rq i)) with (t - (t - r_D (rq i))) by lia.
+        apply arrivals_in_half_open with (nom := fun m => j_nom (jb m)); try lia.
+        - apply (apart_weaken n (is_req X i) sel); [|apply (period_apart P X rules i)].
+          intros m Hm Hs. destruct (Hsel m Hs) as [E _]. unfold is_req. rewrite E. apply Nat.eqb_refl.
+        - intros m Hm Hs. destruct (Hsel m Hs) as [E [Rm Fm]].
+          pose proof (sporadic P X rules m i Hm E) as [_ Sm].
+          destruct (Z.le_gt_cases (j_due (jb m)) t) as [Hd|Hd]; [|lia].
+          rewrite (Hdone m Hm E Hd) in Fm. discriminate. }
       assert (Hle : sumn (fun m => if sel m then j_pages (jb m) else 0) n <= r_w (rq i) * countn sel n).
       { apply sumn_count_mul. intros m Hm Hs. destruct (Hsel m Hs) as [Em _].
         pose proof (sporadic P X rules m i Hm Em). lia. }
       change (sumn (fun m => if live m && Nat.eqb (key m) i then j_pages (jb m) else 0) n)
         with (sumn (fun m => if sel m then j_pages (jb m) else 0) n).
-      assert (r_w (rq i) * countn sel n <= r_w (rq i) * 1) by (apply Z.mul_le_mono_nonneg_l; lia).
+      assert (r_w (rq i) * countn sel n <= r_w (rq i) * cdiv (r_D (rq i)) (r_T (rq i)))
+        by (apply Z.mul_le_mono_nonneg_l; lia).
       lia.
   Qed.
 

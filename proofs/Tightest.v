@@ -286,7 +286,7 @@ Definition build (row : bool) (d : device) (s cr' : Z) (rs : list demanded) (Dg 
   let PP := if row then s * Pages else Pages in
   let written w := if w_writes w then w_pages w else 0 in
   let A := suml (fun w => cdiv (Dg + w_J w) (w_T w) * written w) rs in
-  let W := suml written rs in
+  let W := suml (fun w => cdiv (w_D w) (w_T w) * written w) rs in
   let R := if server then PP + (if row then s else 1) - 1 else 0 in
   let H := A + PP - 1 + R in
   let F := not_eligible PP H W server in
@@ -308,7 +308,7 @@ Proof.
   unfold build in Hb.
   set (server := 0 <? us) in *. set (PP := if row then s * Pages else Pages) in *.
   set (A := suml (fun w => cdiv (Dg + w_J w) (w_T w) * (if w_writes w then w_pages w else 0)) rs) in *.
-  set (W := suml (fun w => if w_writes w then w_pages w else 0) rs) in *.
+  set (W := suml (fun w => cdiv (w_D w) (w_T w) * (if w_writes w then w_pages w else 0)) rs) in *.
   set (R := if server then PP + (if row then s else 1) - 1 else 0) in *.
   destruct ((not_eligible PP (A + PP - 1 + R) W server <? N) &&
     (1 <=? PP - Lam / (N - not_eligible PP (A + PP - 1 + R) W server)) &&

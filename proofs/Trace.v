@@ -29,7 +29,8 @@ Record processor := Processor {
 (* (3) and (4), with deadlines and jitter. *)
 Definition within_deadline (P : processor) : Z :=
   suml (fun r => cdiv (g_D (p_g P) + r_J r) (r_T r) * r_w r) (p_rs P).
-Definition pending_pages (P : processor) : Z := suml r_w (p_rs P).
+Definition pending_pages (P : processor) : Z :=
+  suml (fun r => cdiv (r_D r) (r_T r) * r_w r) (p_rs P).
 
 (* (5), with alpha + v for PP. *)
 Definition server_reserve (P : processor) : Z :=

@@ -81,7 +81,7 @@ Proof.
   assert (k <= b_valid a) by (apply H; simpl; auto). lia.
 Qed.
 
-(* Lemma 3. R3 gives f <= H - 1 + b, one pending request a task gives b <= W. *)
+(* Lemma 3. R3 gives f <= H - 1 + b, the requests pending at one time give b <= W. *)
 Theorem lemma_3 : forall PP N Lam H W v (server : bool) others f b l val,
   1 <= PP ->
   not_eligible PP H W server < N ->

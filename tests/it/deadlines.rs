@@ -98,6 +98,33 @@ fn what_the_sound_analyses_accept_is_kept() {
     assert!(run.stdout.contains("\"shortest_period_ns\":40000000"), "{}", run.stdout);
 }
 
+/// A recorder with four buffers, which is late with one (docs/applying.md).
+#[test]
+fn deadlines_beyond_the_period_are_kept() {
+    let recorder = |deadline: &str| {
+        format!(
+            r#"{{"device":{{"profile":"dgist-2021","chips":2}},"tasks":[{{"name":"camera",
+            "write":{{"pages":12,"period":"8ms","deadline":"{deadline}","access":"stream"}}}}]}}"#
+        )
+    };
+    let run = |args: &[&str], set: &str| {
+        rtflash_with_input(&[args, &["--analysis", "sound", "--format", "json"]].concat(), set.as_bytes())
+    };
+    let late = run(&["alloc", "-"], &recorder("8ms"));
+    assert_eq!(late.status, 1, "{}{}", late.stdout, late.stderr);
+    for phases in ["periodic", "at-erases"] {
+        let kept = run(&["exec", "-", "--duration", "2s", "--phases", phases], &recorder("32ms"));
+        assert_eq!(kept.status, 0, "{}{}", kept.stdout, kept.stderr);
+        assert!(kept.stdout.contains("\"deadline_ns\":32000000"), "{}", kept.stdout);
+    }
+    // Theorem 1 tests and runs such a set, and its verdict is that of the period.
+    let buffered = implicit().replace(r#""period":"60ms""#, r#""period":"60ms","deadline":"180ms""#);
+    for args in [["alloc", "-"], ["exec", "-"]] {
+        let run = |set: &str| rtflash_with_input(&args, set.as_bytes()).status;
+        assert_eq!(run(&buffered), run(&implicit()), "{args:?}");
+    }
+}
+
 #[test]
 fn a_trace_is_judged_by_the_task_set() {
     let directory = scratch("deadlines-trace");

@@ -98,7 +98,7 @@ pub fn cluster_verdict(
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };
-    let known = (analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit))
+    let known = (analysis.takes_deadlines() || members(set, &tasks).all(Task::has_whole_periods))
         && (analysis.takes_commands() || !set.device().has_commands())
         && (tasks.is_empty() || analysis.undefined(set).is_none());
     ClusterVerdict { passes: verdict.passes && known, ..verdict }

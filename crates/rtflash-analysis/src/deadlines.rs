@@ -18,7 +18,7 @@ pub struct Untestable {
 /// What an analysis does not know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UntestableCause {
-    /// A request whose deadline is not its period, or which has a release jitter.
+    /// A request whose deadline is before the end of its period, or which has a release jitter.
     Request {
         /// The task, by name.
         task: String,
@@ -75,7 +75,7 @@ impl dyn Analysis + '_ {
             return None;
         }
         set.tasks().iter().find_map(|task| {
-            let (request, writes) = task.requests().find(|(request, _)| !request.is_implicit())?;
+            let (request, writes) = task.requests().find(|(request, _)| !request.has_a_whole_period())?;
             Some(because(UntestableCause::Request { task: task.name.clone(), writes, request }))
         })
     }

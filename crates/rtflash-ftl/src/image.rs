@@ -209,7 +209,7 @@ pub struct ImageSource {
     pub page_count: u32,
     /// T.
     pub period_ns: u64,
-    /// D.
+    /// D: above T where requests wait in a buffer of several.
     pub deadline_ns: u64,
     /// J.
     pub jitter_ns: u64,

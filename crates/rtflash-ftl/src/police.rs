@@ -97,10 +97,12 @@ impl SourcePolice {
     /// Power was lost. The next request goes on with this page of its round, or before it, with
     /// pages that were programmed and not acknowledged.
     pub(crate) fn goes_on(&mut self, of: &ImageSource, next: u32) {
-        // Chips are apart by a request and a row of them. If that is half of the round, the first
-        // page cannot be known.
-        let apart = of.pages.saturating_add(self.chips.saturating_sub(1));
-        let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { of.pages };
+        // ⌈D/T⌉ requests were under way at most. Chips are apart by these and a row of them. If
+        // that is half of the round, the first page cannot be known.
+        let requests = u32::try_from(of.deadline_ns.div_ceil(of.period_ns.max(1))).unwrap_or(u32::MAX);
+        let pages = of.pages.saturating_mul(requests);
+        let apart = pages.saturating_add(self.chips.saturating_sub(1));
+        let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { pages };
         (self.next, self.back) = (Some(next), back);
     }
 

@@ -4,7 +4,7 @@ use crate::time::{Instant, Span};
 
 /// A periodic request of a task, (r, T^r) or (w, T^w): a number of pages every period. Each request
 /// is due a relative deadline D after its nominal arrival, and is released at most a jitter J after
-/// it, with 0 < D ≤ T and J < D.
+/// it, with 0 < D and J < min(D, T). D is above T where requests wait in a buffer of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     pages: u64,
@@ -76,7 +76,7 @@ impl Request {
     }
 
     /// D: the relative deadline, counted from the nominal arrival. The period where none is stated.
-    /// Never zero, never above the period.
+    /// Never zero.
     pub fn deadline(&self) -> Span {
         self.deadline.unwrap_or(self.period)
     }
@@ -87,7 +87,7 @@ impl Request {
     }
 
     /// J: the release jitter, the longest time from the nominal arrival to the release. Zero where
-    /// none is stated. Always below the deadline.
+    /// none is stated. Always below the deadline and the period.
     pub fn jitter(&self) -> Span {
         self.jitter
     }
@@ -97,26 +97,35 @@ impl Request {
         self.deadline().saturating_sub(self.jitter)
     }
 
-    /// Whether the deadline is the period and there is no jitter: D = T and J = 0.
-    pub fn is_implicit(&self) -> bool {
-        self.window() == self.period
+    /// Whether it is released as it arrives, and has a period or more from then on: J = 0 and
+    /// D ≥ T. A test that supposes D = T is sufficient for it.
+    pub fn has_a_whole_period(&self) -> bool {
+        self.jitter == Span::ZERO && self.deadline() >= self.period
+    }
+
+    /// ⌈D/T⌉: requests that are pending at the end of an instant, at most, while no deadline is
+    /// missed (docs/analysis.md, Lemma 9).
+    pub fn waiting(&self) -> u64 {
+        self.deadline().as_ns().div_ceil(self.period.as_ns())
     }
 
     /// This request with the relative deadline D; `None` stands for the period. Returns `None`
-    /// unless J < D ≤ T.
+    /// unless J < D.
     pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
         Request { deadline, ..self }.checked()
     }
 
-    /// This request with the release jitter J. Returns `None` unless J < D.
+    /// This request with the release jitter J. Returns `None` unless J < min(D, T).
     pub fn with_jitter(self, jitter: Span) -> Option<Request> {
         Request { jitter, ..self }.checked()
     }
 
     /// This request with another period. A stated deadline and the jitter stay. Returns `None` if
-    /// the period is zero, D is above it, or J is not below D.
+    /// the period is zero, J is not below it, or D is above it and was not so before: a request
+    /// that is over before the next one has no buffer for two.
     pub fn with_period(self, period: Span) -> Option<Request> {
-        Request { period, ..self }.checked()
+        let of = Request { period, ..self }.checked()?;
+        (of.deadline() <= period || self.deadline() > self.period).then_some(of)
     }
 
     /// This request with another number of pages; `None` for zero pages.
@@ -125,7 +134,7 @@ impl Request {
     }
 
     fn checked(self) -> Option<Request> {
-        let valid = self.pages > 0 && self.jitter < self.deadline() && self.deadline() <= self.period;
+        let valid = self.pages > 0 && self.jitter < self.deadline().min(self.period);
         valid.then_some(self)
     }
 }
@@ -180,10 +189,10 @@ impl Task {
         self.write.is_none_or(|write| write.access() == Access::Stream)
     }
 
-    /// Whether every request of it is due within its period and released when it arrives: D = T and
-    /// J = 0.
-    pub fn is_implicit(&self) -> bool {
-        self.requests().all(|(request, _)| request.is_implicit())
+    /// Whether every request of it is released as it arrives and has a period or more: J = 0 and
+    /// D ≥ T.
+    pub fn has_whole_periods(&self) -> bool {
+        self.requests().all(|(request, _)| request.has_a_whole_period())
     }
 }
 
@@ -209,27 +218,33 @@ mod tests {
     }
 
     #[test]
-    fn deadlines_are_up_to_the_period_and_jitters_below_the_deadline() {
+    fn jitters_are_below_the_deadline_and_the_period() {
         let us = Span::from_us;
         let plain = request(3, 10).unwrap();
         assert_eq!((plain.deadline(), plain.jitter(), plain.window()), (us(10), Span::ZERO, us(10)));
-        assert!(plain.is_implicit() && plain.stated_deadline().is_none());
+        assert!(plain.has_a_whole_period() && plain.stated_deadline().is_none());
         let due = plain.with_deadline(Some(us(8))).unwrap();
-        assert_eq!((due.deadline(), due.stated_deadline(), due.is_implicit()), (us(8), Some(us(8)), false));
-        assert!(plain.with_deadline(Some(us(10))).unwrap().is_implicit());
-        assert_eq!(plain.with_deadline(Some(us(11))), None);
+        assert_eq!((due.deadline(), due.stated_deadline(), due.has_a_whole_period()), (us(8), Some(us(8)), false));
+        assert!(plain.with_deadline(Some(us(10))).unwrap().has_a_whole_period());
+        // In a buffer of several.
+        let buffered = plain.with_deadline(Some(us(25))).unwrap();
+        assert_eq!((buffered.deadline(), buffered.window(), buffered.has_a_whole_period()), (us(25), us(25), true));
+        assert_eq!([due, plain, buffered].map(|of| of.waiting()), [1, 1, 3]);
+        assert_eq!(buffered.with_jitter(us(9)).map(|of| (of.window(), of.has_a_whole_period())), Some((us(16), false)));
+        assert_eq!(buffered.with_jitter(us(10)), None);
         assert_eq!(plain.with_deadline(Some(Span::ZERO)), None);
         let late = due.with_jitter(us(7)).unwrap();
-        assert_eq!((late.jitter(), late.window(), late.is_implicit()), (us(7), us(1), false));
+        assert_eq!((late.jitter(), late.window(), late.has_a_whole_period()), (us(7), us(1), false));
         assert_eq!(due.with_jitter(us(8)), None);
-        assert!(!plain.with_jitter(us(1)).unwrap().is_implicit());
+        assert!(!plain.with_jitter(us(1)).unwrap().has_a_whole_period());
         // A deadline that is stated stays where the period changes; one that is not follows it.
         assert_eq!(due.with_period(us(20)).unwrap().deadline(), us(8));
         assert_eq!(plain.with_period(us(20)).unwrap().deadline(), us(20));
         assert_eq!(due.with_period(us(7)), None);
+        assert_eq!(buffered.with_period(us(7)).map(|of| of.waiting()), Some(4));
         assert_eq!(plain.with_jitter(us(5)).unwrap().with_period(us(5)), None);
         assert_eq!((plain.with_period(Span::ZERO), plain.with_pages(0)), (None, None));
         let task = Task { name: "a".into(), read: Some(plain), write: Some(due), data_pages: None };
-        assert!(!task.is_implicit() && task.requests().count() == 2);
+        assert!(!task.has_whole_periods() && task.requests().count() == 2);
     }
 }

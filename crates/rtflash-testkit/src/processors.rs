@@ -32,9 +32,11 @@ pub fn draw_tasks(rng: &mut Stream, count: u64) -> Vec<Task> {
         let period = rng.within(20, 400);
         let access = rng.one_of(&Access::ALL);
         let request = Request::new(rng.within(1, 7), Span::from_ns(period)?)?.with_access(access);
-        let deadline = rng.within(period / 3 + 1, period);
+        // Some wait in a buffer of several.
+        let longest = period * rng.one_of(&[1, 1, 1, 4]);
+        let deadline = rng.within(period / 3 + 1, longest);
         let request = request.with_deadline(Span::from_ns(deadline))?;
-        request.with_jitter(Span::from_ns(rng.within(0, 1) * rng.within(0, deadline - 1))?)
+        request.with_jitter(Span::from_ns(rng.within(0, 1) * rng.within(0, deadline.min(period) - 1))?)
     };
     let mut task = |number: u64| {
         let (read, write) = (request(), request());

@@ -167,8 +167,12 @@ impl Tests<'_> {
         }
         let device = self.set.device();
         let (n, p) = (u64::from(device.blocks_per_chip()), u64::from(device.pages_per_block()));
-        let pending: u128 =
-            self.requests().filter(|&(.., writes)| writes).map(|(_, request, _)| u128::from(request.pages())).sum();
+        let of_all = |(_, request, _): (_, Request, _)| {
+            // ⌈D/T⌉ of them.
+            let waiting = request.deadline().as_ns().div_ceil(request.period().as_ns());
+            u128::from(request.pages()) * u128::from(waiting)
+        };
+        let pending = self.requests().filter(|&(.., writes)| writes).map(of_all).fold(0, u128::saturating_add);
         let (pages, blocks) = match self.own(task) {
             Some(own) => (u128::from(own), u128::from(n) * u128::from(device.chips())),
             None => (u128::from(device.logical_pages_per_chip()), u128::from(n)),
@@ -179,7 +183,7 @@ impl Tests<'_> {
 
     /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (59).
     fn is_overfull(&self, horizon: u64) -> bool {
-        if self.requests().all(|(_, request, _)| request.is_implicit()) {
+        if self.requests().all(|(_, request, _)| request.has_a_whole_period()) {
             return false;
         }
         let device = self.set.device();

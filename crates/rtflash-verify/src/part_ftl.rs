@@ -55,7 +55,7 @@ pub fn verify_part_ftl(set: &TaskSet) -> Option<PartFtlVerification> {
     }
     read += shortest_read.map_or(BigRational::zero(), |period| number(a) / number(period));
     write += shortest_write.map_or(BigRational::zero(), |period| number(erase) / number(period));
-    let implicit = set.tasks().iter().all(Task::is_implicit);
-    let schedulable = read <= BigRational::one() && write <= BigRational::one() && implicit;
+    let whole = set.tasks().iter().all(Task::has_whole_periods);
+    let schedulable = read <= BigRational::one() && write <= BigRational::one() && whole;
     Some(PartFtlVerification { read_utilization: read, write_utilization: write, schedulable })
 }

@@ -63,7 +63,7 @@ impl ClusterVerification {
         };
         let space = set.space(&cluster.tasks, cluster.size(), None);
         let mut tasks = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
-        let in_time = order != Ordering::Greater && tasks.all(Task::is_implicit) && obstacle.is_none();
+        let in_time = order != Ordering::Greater && tasks.all(Task::has_whole_periods) && obstacle.is_none();
         ClusterVerification {
             schedulable: in_time && space.fits(),
             in_time,

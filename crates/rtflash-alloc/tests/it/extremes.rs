@@ -83,8 +83,10 @@ impl Rng {
         if self.0.below(3) > 0 {
             return Some(request);
         }
-        let deadline = Span::from_ns(1 + self.0.below(period.as_ns()))?;
-        request.with_deadline(Some(deadline))?.with_jitter(Span::from_ns(self.0.below(deadline.as_ns()))?)
+        let longest = if self.0.below(3) == 0 { Span::LONGEST } else { period };
+        let deadline = Span::from_ns(1 + self.0.below(longest.as_ns()))?;
+        let jitter = Span::from_ns(self.0.below(deadline.min(period).as_ns()))?;
+        request.with_deadline(Some(deadline))?.with_jitter(jitter)
     }
 
     fn task(&mut self, index: u64) -> Option<Task> {

@@ -100,15 +100,20 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
 
 /// D in thousandths of T, and J in thousandths of D.
 fn due() -> impl Strategy<Value = (u64, u64)> + Clone {
-    prop_oneof![3 => Just((1_000, 0)), 1 => (300u64..1_000, Just(0)), 2 => (300u64..=1_000, 0u64..700)]
+    prop_oneof![
+        3 => Just((1_000, 0)),
+        1 => (300u64..1_000, Just(0)),
+        2 => (300u64..=1_000, 0u64..700),
+        1 => (1_001u64..4_000, 0u64..700),
+    ]
 }
 
 /// The request with these.
 fn with_due(request: Request, (deadline, jitter): (u64, u64)) -> Option<Request> {
     let part = |of: Span, thousandths: u64| span(of.as_ns() * thousandths / 1_000);
-    let deadline = (deadline < 1_000).then(|| part(request.period(), deadline).max(span(1)));
+    let deadline = (deadline != 1_000).then(|| part(request.period(), deadline).max(span(1)));
     let request = request.with_deadline(deadline)?;
-    request.with_jitter(part(request.deadline(), jitter))
+    request.with_jitter(part(request.deadline().min(request.period()), jitter))
 }
 
 /// Pages, and a share of a chip in percent that they are to take; which pages; when due.
@@ -311,7 +316,7 @@ fn the_queue_for_the_bus_decides_many() {
             }
         }
     }
-    assert!(schedulable > 100 && owed[0] > 30 && owed[1] > 30, "{schedulable} {owed:?}");
+    assert!(schedulable > 100 && owed[0] > 20 && owed[1] > 20, "{schedulable} {owed:?}");
 }
 
 /// The tests are not all of one kind.

@@ -201,8 +201,10 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
                 .map(|item| demand.own_time(item, item.due(length).into()).to_f64() / whole)
                 .fold(0.0, |sum, share| sum + share)
         };
-        // Waiting for neighbours goes to reads and writes as their own time does.
+        // Waiting for neighbours goes to reads and writes as their own time does, and to passes
+        // where none of these is due.
         let (read, write) = (of(false), of(true));
+        let gc = if read + write > 0.0 { gc } else { all };
         let waiting = (all - gc - read - write) / (read + write).max(f64::MIN_POSITIVE);
         (all + blocking, blocking, read * (1.0 + waiting), write * (1.0 + waiting), gc)
     });

@@ -115,7 +115,7 @@ impl Demand<'_> {
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (cost, reclaimed) = (u128::from(gc.cost.as_ns()), u128::from(gc.reclaimed));
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
-            for &WriteStream { pages, period, jitter } in &self.processor.write_streams {
+            for &WriteStream { pages, period, jitter, .. } in &self.processor.write_streams {
                 let [period, jitter, deadline] = [period, jitter, deadline].map(|span| u128::from(span.as_ns()));
                 let (own, chips) = pages.rate();
                 let (own, chips) = (u128::from(own), u128::from(chips));

@@ -33,7 +33,9 @@ pub(crate) struct LeastShare {
     writes: f64,
     /// Pages that arrive to be programmed, and are collected some day, in a nanosecond.
     arriving: f64,
-    /// W: those that arrive at once, at most.
+    /// A at the shortest deadline of garbage collection.
+    at_once: u64,
+    /// W.
     pending: u64,
 }
 
@@ -51,7 +53,8 @@ impl LeastShare {
             share.writes += if item.writes { rate } else { 0.0 };
         }
         let arriving = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period));
-        LeastShare { arriving: arriving.sum(), pending: processor.pending(), ..share }
+        let (at_once, pending) = (processor.of_one_each(), processor.pending());
+        LeastShare { arriving: arriving.sum(), at_once, pending, ..share }
     }
 
     /// Of both tasks, or of all of two lots of them.
@@ -61,16 +64,17 @@ impl LeastShare {
             pages: self.pages + other.pages,
             writes: self.writes + other.writes,
             arriving: self.arriving + other.arriving,
+            at_once: self.at_once.saturating_add(other.at_once),
             pending: self.pending.saturating_add(other.pending),
         }
     }
 
     /// What they come to together on a processor like this one, whatever tasks it has.
     fn on(self, processor: &Processor) -> LeastLoad {
-        let LeastShare { load, pages, writes, arriving, pending } = self;
+        let LeastShare { load, pages, writes, arriving, at_once, pending } = self;
         let collecting = match pending {
             0 => 0.0,
-            _ => processor.gc_per_page(pending).map_or(f64::INFINITY, |cost| cost * arriving),
+            _ => processor.gc_per_page(at_once, pending).map_or(f64::INFINITY, |cost| cost * arriving),
         };
         LeastLoad { load: load + collecting, pages, writes }
     }

@@ -123,7 +123,7 @@ impl<'u> SureShares<'u> {
             blocking = of_gc.as_ref().map_or(blocking, |&(_, step)| blocking.max(step));
             let (blocking, length) = (blocking.saturating_add(repeats).to_f64(), ns(from));
             let waiting =
-                if self.waits { contention.share(processor, length, transfers + early / length) } else { 0.0 };
+                if self.waits { contention.share(processor, length, transfers + early.max(0.0) / length) } else { 0.0 };
             let here = load + waiting + (constant.max(0.0) + blocking) / length;
             let greatest = most.unwrap_or(0.0).max(here);
             if greatest + MARGIN > enough {
@@ -194,6 +194,6 @@ struct Sum {
     constant: f64,
     transfers: f64,
     /// Transfers beyond the rate's, where deadlines come before the end of the period, and those of
-    /// a stream that are rounded up.
+    /// a stream that are rounded up. Below zero where deadlines come after it.
     early: f64,
 }

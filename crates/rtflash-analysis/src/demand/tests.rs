@@ -161,7 +161,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
     let double = |span: Span| span.as_ns() as f64;
     let at = |&Segment { from, blocking }: &Segment| {
         let length = double(from);
-        let (mut load, mut constant, mut transfers) = (0.0, 0.0, 0.0);
+        let (mut load, mut constant, mut transfers, mut early) = (0.0, 0.0, 0.0, 0.0);
         for item in demand.processor.tasks.iter().filter(|item| item.window() <= from) {
             let (pages, chips) = item.transfers.rate();
             let (cost, period) = (item.step_cost.to_f64(), double(item.period));
@@ -183,7 +183,8 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             } else {
                 0.0
             };
-            transfers += asks * (mean / period + more / length);
+            transfers += asks * mean / period;
+            early += asks * more;
         }
         if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
             let within = gc.deadline.map_or(0.0, double);
@@ -198,9 +199,12 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
                 rate += w / t;
             }
             let commands = demand.contention.asks(demand.waiter()).pass as f64 / gc.reclaimed as f64;
-            transfers += commands * (rate + pages.max(0.0) / length);
+            transfers += commands * rate;
+            early += commands * pages.max(0.0);
             constant += cost * pages;
         }
+        // Longer intervals have no more than the rate where this is below zero.
+        transfers += early.max(0.0) / length;
         load + demand.contention.share(demand.processor, length, transfers)
             + (constant.max(0.0) + blocking.to_f64()) / length
     };

@@ -60,7 +60,7 @@ impl PartFtl {
             write_utilization: write.to_f64(),
             reads_fit,
             writes_fit,
-            schedulable: reads_fit && writes_fit && set.tasks().iter().all(Task::is_implicit),
+            schedulable: reads_fit && writes_fit && set.tasks().iter().all(Task::has_whole_periods),
             space: Space::new(set.device(), set.tasks(), organization.data_chips(), None),
         })
     }

@@ -51,11 +51,10 @@ impl Processor {
         self.write_streams.iter().map(window).min()
     }
 
-    /// C_g/α at the shortest deadline of garbage collection, in nanoseconds a page, where W is so
-    /// many pages: one request of each writer arrives within it, A = W. `None` where there is no
-    /// room for it.
-    pub(crate) fn gc_per_page(&self, pending: u64) -> Option<f64> {
-        let gc = self.terms(None, self.numbers(pending, pending, false)?)?;
+    /// C_g/α at the shortest deadline of garbage collection, in nanoseconds a page, for this A
+    /// (one request of each writer) and this W. `None` where there is no room for it.
+    pub(crate) fn gc_per_page(&self, arrivals: u64, pending: u64) -> Option<f64> {
+        let gc = self.terms(None, self.numbers(arrivals, pending, false)?)?;
         Some(gc.cost.to_f64() / gc.reclaimed as f64)
     }
 
@@ -63,7 +62,7 @@ impl Processor {
     /// decided by it. How many times the actual blocks would be needed for a pass to
     /// reclaim anything.
     pub(crate) fn crowding(&self) -> f64 {
-        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
+        let pages = self.of_one_each().saturating_add(self.pending()).saturating_add(self.block_pages) as f64;
         let open = (pages / self.block_pages as f64).floor() + 1.0;
         (open + self.mapped as f64 / self.block_pages as f64) / self.blocks.max(1) as f64
     }
@@ -71,8 +70,7 @@ impl Processor {
     /// F + ⌊Λ/PP⌋ + 1, where that is more than the actual N blocks: at the shortest
     /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
     pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
-        // A = W at the shortest deadline: one request of each writer.
-        let (arrivals, pending) = (self.pending(), self.pending());
+        let (arrivals, pending) = (self.of_one_each(), self.pending());
         let reserve = arrivals.saturating_add(self.block_pages - 1);
         let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
         let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);

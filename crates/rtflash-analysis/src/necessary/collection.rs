@@ -31,7 +31,8 @@ impl NecessaryTests<'_> {
     /// Any number of writers may be counted: those with the greatest ν are, as many as give most
     /// copies. Which ones is decided in doubles, and the sum is exact.
     fn copies(&self, block: u128, erase: u128) -> TimeShare {
-        let pending: u128 = self.writers().map(|(_, request)| u128::from(request.pages())).sum();
+        let pending = self.writers().map(|(_, request)| u128::from(request.pages()) * u128::from(request.waiting()));
+        let pending = pending.fold(0, u128::saturating_add);
         let mut writers: Vec<(u64, Request)> =
             self.writers().map(|(task, request)| (self.left(task, request, pending), request)).collect();
         writers.sort_by_key(|&(left, request)| (Reverse(left), request.pages(), request.period()));

@@ -15,9 +15,9 @@ struct Item {
 }
 
 impl NecessaryTests<'_> {
-    /// Eq. (59): for the buses, and for the chips. If every d is a period, the loads say it.
+    /// Eq. (59): for the buses, and for the chips. If no d is below its period, the loads say it.
     pub(super) fn window(&self) -> Option<Impossible> {
-        if self.requests().all(|(_, request, _)| request.is_implicit()) {
+        if self.requests().all(|(_, request, _)| request.has_a_whole_period()) {
             return None;
         }
         let device = self.device;

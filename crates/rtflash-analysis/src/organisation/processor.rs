@@ -24,9 +24,9 @@ pub struct DemandTask {
     pub step_cost: Cost,
     /// T, above zero.
     pub period: Span,
-    /// D: the relative deadline from the nominal arrival, at most T.
+    /// D: the relative deadline from the nominal arrival.
     pub deadline: Span,
-    /// J: the release jitter, below D.
+    /// J: the release jitter, below D and T.
     pub jitter: Span,
     /// q: its longest step.
     pub step: Cost,
@@ -74,7 +74,8 @@ impl DemandTask {
         (length.as_ns() + self.deadline.as_ns()).div_ceil(self.period.as_ns())
     }
 
-    /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T, at most. Zero where D = T and J = 0.
+    /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T from L = D − J on, at most. Zero where
+    /// D = T and J = 0, and below zero where D − J > T.
     pub(crate) fn early(&self) -> f64 {
         if self.window() == self.period { 0.0 } else { 1.0 - ns(self.window()) / ns(self.period) }
     }
@@ -177,8 +178,8 @@ impl Processor {
                 let task = demand_task(steps, costs.write, costs.longest_write, write, true)?;
                 self.tasks.push(DemandTask { pages, ..task });
                 if organisation.collects() {
-                    let (period, jitter) = (write.period(), write.jitter());
-                    self.write_streams.push(WriteStream { pages, period, jitter });
+                    let (period, jitter, waiting) = (write.period(), write.jitter(), write.waiting());
+                    self.write_streams.push(WriteStream { pages, period, jitter, waiting });
                     continue;
                 }
                 // Eqs. (76) and (77): c_e for each of them, which is a step as well.
@@ -223,6 +224,11 @@ impl Processor {
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
     pub(crate) fn pending(&self) -> u64 {
+        self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pending()))
+    }
+
+    /// A at the shortest deadline of garbage collection: pages of one request of each writer.
+    pub(crate) fn of_one_each(&self) -> u64 {
         self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages.of_one()))
     }
 }

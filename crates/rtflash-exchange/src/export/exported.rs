@@ -56,6 +56,9 @@ pub enum NotExported {
     /// A page is no multiple of 512 bytes.
     #[error("`page_size` is no multiple of 512 bytes")]
     NoSectors,
+    /// A request of this task is due behind the next one, and one at a time is on its way there.
+    #[error("a request of `{0}` has a deadline beyond its period, and one at a time is on its way there")]
+    Buffered(String),
     /// A task's data, or the cluster's, have fewer pages than a request of this task.
     #[error("a request of `{0}` is larger than the data it has there")]
     NoRoom(String),

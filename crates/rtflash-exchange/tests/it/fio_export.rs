@@ -2,7 +2,7 @@
 
 use rtflash_exchange::export::fio::{FioOptions, export, read_results};
 use rtflash_exchange::export::{NotExported, StreamMaximum};
-use rtflash_model::{Instant, read_task_set};
+use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 
 const SET: &str = r#"{ "device": "dgist-2021", "tasks": [
     { "name": "a b/é", "read": { "pages": 3, "every": "1/30s" }, "write": { "pages": 2, "period": "10ms", "access": "sequential" } },
@@ -65,6 +65,11 @@ fn what_does_not_fit_is_refused() {
         .unwrap()
         .set;
     assert_eq!(export(&odd, &options(None)), Err(NotExported::NoSectors));
+    let mut tasks = set.tasks().as_slice().to_vec();
+    let buffered = tasks[0].read.and_then(|read| read.with_deadline(read.period().checked_add(Span::NANOSECOND)));
+    tasks[0].read = buffered;
+    let buffered = TaskSet::new(*set.device(), tasks, vec![]).unwrap();
+    assert_eq!(export(&buffered, &options(None)), Err(NotExported::Buffered("a b/é".into())));
     let empty = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
     assert_eq!(export(&empty, &options(None)), Err(NotExported::NoRequests));
 }

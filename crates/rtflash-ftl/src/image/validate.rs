@@ -269,8 +269,9 @@ impl ImageSource {
         let pages = (1..=MOST_REQUEST_PAGES).contains(&self.pages);
         ensure(pages, "has requests without pages, or of more than 2^24")?;
         ensure(self.period_ns < NEVER, "has a period of 2^63 ns")?;
-        ensure((1..=self.period_ns).contains(&self.deadline_ns), "has no deadline, or one behind its period")?;
+        ensure((1..NEVER).contains(&self.deadline_ns), "has no deadline, or one of 2^63 ns")?;
         ensure(self.jitter_ns < self.deadline_ns, "has a jitter that leaves it no time")?;
+        ensure(self.jitter_ns < self.period_ns, "has a jitter of its period or longer")?;
         cluster.validate_range(self.first_page, self.page_count)?;
         let by_rows = matches!(self.order, RequestOrder::Consecutive | RequestOrder::Stream);
         let alike = by_rows && cluster.is_superblock();

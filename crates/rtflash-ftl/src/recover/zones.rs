@@ -145,7 +145,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
 impl Ftl<'_, '_> {
     /// The page of its range that a source writes next, if it writes all in order, round and round.
     /// After a loss of power it is the first page that was not programmed; then the source can also
-    /// go back from there by the pages of a request, to what was not acknowledged.
+    /// go back from there by the pages of ⌈D/T⌉ requests, to what was not acknowledged.
     pub fn next_of_round(&self, source: u32) -> Option<u32> {
         let of = self.sources.get(index(source)).filter(|of| of.declared.order == RequestOrder::Round)?;
         Some(of.declared.first_page + of.police.next_of_round())

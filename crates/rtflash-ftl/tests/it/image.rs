@@ -151,6 +151,8 @@ fn what_is_sound_is_taken() {
         |of| of.clusters[3].collection = collection(1, 0, 3),
         |of| of.sources[0].jitter_ns = 899,
         |of| of.sources[0].deadline_ns = 1_000,
+        |of| of.sources[0].deadline_ns = 1_001,
+        |of| of.sources[0].deadline_ns = 100_000,
         |of| (of.sources[0].period_ns, of.sources[0].deadline_ns) = (NEVER - 1, NEVER - 1),
         |of| of.device.page_transfer_ns = (NEVER - 1) / 4 - 1,
         |of| of.sources[2].pages = 1 << 24,
@@ -369,18 +371,22 @@ fn sources_that_cannot_be_are_refused() {
     );
     refused(
         of(0),
-        "no deadline, or one behind its period",
+        "no deadline, or one of 2^63",
         &[
             |of| of.sources[0].deadline_ns = 0,
-            |of| of.sources[0].deadline_ns = 1_001,
+            |of| of.sources[0].deadline_ns = NEVER,
             |of| of.sources[0].deadline_ns = u64::MAX,
-            |of| of.sources[0].period_ns = 0,
         ],
     );
     refused(
         of(0),
         "a jitter that leaves it no time",
         &[|of| of.sources[0].jitter_ns = 900, |of| of.sources[0].jitter_ns = u64::MAX],
+    );
+    refused(
+        of(0),
+        "a jitter of its period or longer",
+        &[|of| of.sources[0].period_ns = 0, |of| (of.sources[0].period_ns, of.sources[0].jitter_ns) = (500, 500)],
     );
     refused(
         of(6),

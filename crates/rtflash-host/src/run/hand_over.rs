@@ -18,8 +18,8 @@ use crate::{Class, Command, Op};
 /// The host adds nothing to what the releases themselves are late where the request finds a tag and
 /// a place at once, as a release asks at once:
 ///
-/// - Tags: there are as many as requests and pieces can be outstanding, those of tasks one each. (A
-///   request is over by its deadline, and so before the next one of its kind.)
+/// - Tags: there are as many as requests and pieces can be outstanding, those of tasks ⌈D/T⌉ each.
+///   (A request is over by its deadline; if that is its period, before the next one of its kind.)
 /// - Places: K2 lets as many commands in as real-time jobs and the rest, or `max_inflight_rest` of
 ///   these, can have outstanding. `none`, mq-deadline, BFQ and user-centric queues hold nothing
 ///   back, as the device always has room, and minimal-effort no reads.
@@ -42,7 +42,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
         let jobs = scenario.jobs.iter().enumerate();
         let mut jobs = jobs.filter(|(_, job)| (job.class == Class::RealTime) == real_time);
         jobs.try_fold(0_u64, |sum, (position, job)| {
-            let own = if position < clusters.tasks() { Some(1) } else { commands(scenario, position) };
+            let own = clusters.waiting(position).or_else(|| commands(scenario, position));
             let own = own.ok_or_else(|| format!("any number of I/Os of `{}` can be outstanding", job.name))?;
             Ok(sum.saturating_add(own))
         })

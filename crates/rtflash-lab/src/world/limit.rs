@@ -330,10 +330,10 @@ fn slower(mut set: TaskSet, accepts: &dyn Fn(&TaskSet) -> bool) -> Option<TaskSe
 }
 
 /// The set with the shortest period of a request with which it is accepted; as it is where the
-/// request states a deadline.
+/// request has a jitter or a deadline before the end of its period.
 fn shortest(set: TaskSet, request: RequestOf, accepts: &dyn Fn(&TaskSet) -> bool) -> TaskSet {
     let task = &set.tasks()[request.task];
-    let Some(of) = (if request.writes { task.write } else { task.read }).filter(Request::is_implicit) else {
+    let Some(of) = (if request.writes { task.write } else { task.read }).filter(Request::has_a_whole_period) else {
         return set;
     };
     let at = |period: u64| {

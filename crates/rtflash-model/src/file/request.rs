@@ -94,7 +94,7 @@ pub(super) fn request<'t>(
     // Stand-ins for what is wrong, so that the other fields are checked all the same.
     let known = Request::new(pages.unwrap_or(A_PAGE), period.unwrap_or(SHORTEST))?;
     let known = if let Some(access) = pattern { known.with_access(access) } else { known };
-    let known = deadline(reader, due.or_null(), known, period, place);
+    let known = deadline(reader, due.or_null(), known, place);
     Some(jitter(reader, late.or_null(), known, period, place))
 }
 
@@ -207,32 +207,15 @@ fn time_between<'t>(reader: &mut Reader<'t>, period: Slot<'t>, every: Slot<'t>, 
     }
 }
 
-/// The request with the deadline that is stated; `period` is `None` where it could not be read, and
-/// nothing is compared with it.
-fn deadline<'t>(
-    reader: &mut Reader<'t>,
-    slot: Slot<'t>,
-    request: Request,
-    period: Option<Span>,
-    place: &Place<'_>,
-) -> Request {
+/// The request with the deadline that is stated.
+fn deadline<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, request: Request, place: &Place<'_>) -> Request {
     let Slot::Given(raw) = slot else { return request };
-    let place = place.key("deadline");
-    let Some((deadline, period)) = above_zero_time(reader, raw, &place, "deadline").zip(period) else { return request };
-    request.with_deadline(Some(deadline)).unwrap_or_else(|| {
-        reader.refuse(
-            raw,
-            &place,
-            format!("a deadline of {deadline} is longer than the period of {period}"),
-            format!(
-                "at most {period}: the analyses suppose that a request is over when the next one of its kind arrives"
-            ),
-        );
-        request
-    })
+    let stated = above_zero_time(reader, raw, &place.key("deadline"), "deadline");
+    stated.and_then(|deadline| request.with_deadline(Some(deadline))).unwrap_or(request)
 }
 
-/// The request with the jitter that is stated.
+/// The request with the jitter that is stated; `period` is `None` where it could not be read, and
+/// nothing is compared with it.
 fn jitter<'t>(
     reader: &mut Reader<'t>,
     slot: Slot<'t>,
@@ -244,13 +227,16 @@ fn jitter<'t>(
     let place = place.key("jitter");
     let Some((jitter, _)) = reader.time(raw, &place).zip(period) else { return request };
     request.with_jitter(jitter).unwrap_or_else(|| {
-        let due = request.deadline();
-        reader.refuse(
-            raw,
-            &place,
-            format!("a jitter of {jitter} leaves a request no time before its deadline of {due}"),
-            format!("a time below {due}"),
-        );
+        let (due, period) = (request.deadline(), request.period());
+        let (problem, most) = if jitter < due {
+            (
+                format!("a jitter of {jitter} lets a request come behind the next one, a period of {period} later"),
+                period,
+            )
+        } else {
+            (format!("a jitter of {jitter} leaves a request no time before its deadline of {due}"), due.min(period))
+        };
+        reader.refuse(raw, &place, problem, format!("a time below {most}"));
         request
     })
 }

@@ -83,12 +83,12 @@ pub(super) struct RequestWire {
     pub(super) pages: u64,
     /// T: the period, the least time between two nominal arrivals.
     pub(super) period: LongerThanZero,
-    /// D: the relative deadline, counted from the nominal arrival. No longer than the period, which
-    /// it is where it is left out.
+    /// D: the relative deadline, counted from the nominal arrival; the period where it is left out.
+    /// Longer than the period where requests wait in a buffer of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deadline: Option<LongerThanZero>,
     /// J: the release jitter, the longest time from the nominal arrival to the release. Shorter
-    /// than the deadline; none where it is left out.
+    /// than the deadline and the period; none where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) jitter: Option<Duration>,
     /// Which pages; `random` where it is left out.

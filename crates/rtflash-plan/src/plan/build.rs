@@ -34,7 +34,8 @@ fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result
 }
 
 fn cluster_of(set: &TaskSet, cluster: Cluster, page_delay: Span, position: usize) -> Result<ClusterPlan, PlanError> {
-    let writes = cluster.tasks.iter().filter_map(|&task| Some(set.tasks()[task].write?.pages()));
+    let writes = cluster.tasks.iter().filter_map(|&task| set.tasks()[task].write);
+    let writes = writes.map(|write| write.pages().saturating_mul(write.waiting()));
     let owners = cluster.tasks.len() + set.jobs().len();
     let layout = Layout::new(set.device(), cluster.size(), writes, owners).map_err(|reserve_blocks| {
         let blocks = set.device().blocks_per_chip();
@@ -54,7 +55,7 @@ fn by_utilization(
     if set.device().has_commands() {
         return Err(PlanError::Commands);
     }
-    if let Some(task) = set.tasks().iter().find(|task| !task.is_implicit()) {
+    if let Some(task) = set.tasks().iter().find(|task| !task.has_whole_periods()) {
         return Err(PlanError::NotImplicit { task: task.name.clone() });
     }
     let (mut plans, mut periods) = (Clusters::default(), PerId::filled(None, set.tasks().count()));

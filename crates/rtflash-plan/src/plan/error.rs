@@ -62,8 +62,8 @@ pub enum PlanError {
     },
     /// Without certificates, a request has a jitter, or a deadline before the end of its period.
     #[error(
-        "task `{task}` has a deadline or a jitter, which only a run by certificates keeps to: --analysis sound \
-             makes these"
+        "task `{task}` has a jitter, or a deadline before the end of its period, which only a run by certificates \
+             keeps to: --analysis sound makes these"
     )]
     NotImplicit {
         /// The task that it belongs to, by name.

@@ -155,21 +155,23 @@ fn tasks(rng: &mut Stream, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases, requests due after three tenths of their period or later, and some of
-/// these released late.
+/// In half of the cases, requests due after three tenths of their period or later, in a third of
+/// these up to four periods later, and some of these released late.
 pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
     }
     let late = rng.within(0, 2) > 0;
+    let longest = rng.one_of(&[1_000, 1_000, 4_000]);
     let mut request = |request: Option<Request>| {
         let Some(request) = request else { return Some(None) };
         let period = request.period().as_ns();
-        let deadline = (period * rng.within(300, 1_000) / 1_000).max(1);
+        let deadline = (period * rng.within(300, longest) / 1_000).max(1);
+        let latest = deadline.min(period);
         let jitter = match rng.within(0, 2) {
             0 => 0,
-            1 => deadline * rng.within(0, 300) / 1_000,
-            _ => rng.within(0, deadline - 1),
+            1 => latest * rng.within(0, 300) / 1_000,
+            _ => rng.within(0, latest - 1),
         };
         let jitter = if late { jitter } else { 0 };
         let request = request.with_deadline(Some(Span::from_ns(deadline)?))?;

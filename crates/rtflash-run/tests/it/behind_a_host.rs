@@ -50,7 +50,8 @@ fn tasks(rng: &mut Stream) -> Option<Vec<Task>> {
     let request = |rng: &mut Stream, cost: u64| {
         let pages = rng.within(1, 6);
         let period = pages * cost * count * rng.within(2, 10);
-        let deadline = rng.within(period / 2, period);
+        let longest = period * rng.one_of(&[1, 1, 3]);
+        let deadline = rng.within(period / 2, longest);
         let access = rng.one_of(&Access::ALL);
         let request = Request::new(pages, ns(period))?.with_access(access).with_deadline(Some(ns(deadline)))?;
         request.with_jitter(ns(rng.one_of(&[0, 0, deadline / 8, deadline / 3])))

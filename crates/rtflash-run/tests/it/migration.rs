@@ -51,7 +51,8 @@ fn task(rng: &mut Stream, number: u64) -> Task {
         if rng.within(0, 3) > 0 {
             return Some(request);
         }
-        let deadline = rng.within(period / 2, period);
+        let longest = period * rng.one_of(&[1, 1, 3]);
+        let deadline = rng.within(period / 2, longest);
         request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline / 4)))
     };
     let kinds = rng.within(0, 3);

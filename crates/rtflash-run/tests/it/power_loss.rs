@@ -45,7 +45,9 @@ fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
             let pages = rng.within(1, 12);
             let period = pages * cost * rng.within(1, 4);
             let request = Request::new(pages, ns(period))?.with_access(access);
-            request.with_deadline(Some(ns(period - rng.within(0, period / 3))))
+            // Some wait in a buffer of three.
+            let buffered = period * rng.one_of(&[0, 0, 2]);
+            request.with_deadline(Some(ns(buffered + period - rng.within(0, period / 3))))
         };
         let (read, write) = (request(100)?, request(400)?);
         let kinds = rng.within(0, 3);
@@ -78,8 +80,10 @@ struct SlowChips<'f> {
     superblocks: HashMap<u32, u32>,
     begun: HashMap<u32, (u64, OperationPurpose)>,
     filled_in: u64,
-    /// Requests that go round: which source, and the page behind their last one.
+    /// Requests that go round and are not over: which source, and their first page.
     rounds: HashMap<(u32, u64), (u32, u32)>,
+    /// The page behind the last request of each source that goes round.
+    behind: HashMap<u32, u32>,
     /// Numbers of the streams of jobs.
     jobs: HashSet<u32>,
     jobs_over: u64,
@@ -186,8 +190,11 @@ impl RequestHost for SlowChips<'_> {
             self.late.push((source, index, due_ns));
         }
         self.flash.complete(source, index, due_ns);
-        if let Some((source, next)) = self.rounds.remove(&(source, index)) {
-            self.flash.goes_on.insert(source, next);
+        if let Some((position, _)) = self.rounds.remove(&(source, index)) {
+            // The source asks again from the first request that is not over.
+            let waiting = self.rounds.iter().filter(|((of, _), _)| *of == source);
+            let first = waiting.min_by_key(|((_, index), _)| *index).map(|(_, &(_, first))| first);
+            self.flash.goes_on.insert(position, first.unwrap_or(self.behind[&position]));
         }
     }
 
@@ -276,7 +283,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut S
     // Blocks fail as soon as they may, or now and then.
     let seldom = [0, 4, 40][usize::try_from(rng.within(0, 2)).expect("a place")];
     let (ends, late, suspends, left) = (Vec::new(), Vec::new(), HashSet::new(), HashMap::new());
-    let rounds = HashMap::new();
+    let (rounds, behind) = (HashMap::new(), HashMap::new());
     let (own, superblocks) = (own(image), superblocks(image));
     let (now, starved, over, levelled, jobs_over) = (0, 0, 0, 0, 0);
     let jobs = (0..image.job_streams()).map(|stream| image.job_stream(stream).expect("a stream").number).collect();
@@ -293,6 +300,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut S
         begun: HashMap::new(),
         filled_in: 0,
         rounds,
+        behind,
         jobs,
         jobs_over,
         late,
@@ -312,10 +320,12 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut S
             } else {
                 (0..of.pages).map(|nth| of.first_page + (*next + nth) % of.page_count).collect()
             };
-            *next = (*next + of.pages) % of.page_count;
+            let first = *next;
+            *next = (first + of.pages) % of.page_count;
             let taken = ftl.request(number, None, chips.now, &pages).expect("as declared, and nothing late");
             if of.order == RequestOrder::Round {
-                chips.rounds.insert((of.number, taken.index), (number, *next));
+                chips.rounds.insert((of.number, taken.index), (number, first));
+                chips.behind.insert(number, *next);
             }
             assert_eq!(taken.due_ns, chips.now + of.deadline_ns);
             *at += of.period_ns;

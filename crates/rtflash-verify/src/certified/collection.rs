@@ -63,6 +63,8 @@ struct CollectionLoad {
 struct Write {
     /// T.
     period: u64,
+    /// D.
+    deadline: u64,
     /// J.
     jitter: u64,
     /// Pages on a processor.
@@ -79,6 +81,7 @@ fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> 
     let writes = cluster.tasks.iter().filter_map(|&task| set.tasks()[task].write);
     let write = |write: Request| Write {
         period: write.period().as_ns(),
+        deadline: write.deadline().as_ns(),
         jitter: write.jitter().as_ns(),
         pages: pages_on_processor(&write, placement, size),
     };
@@ -163,7 +166,7 @@ impl CollectionLoad {
         let device = set.device();
         let size = chips_of_processor(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer, and one.
+        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer, and ⌈D/T⌉.
         let requests = |write: &Write| {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
@@ -176,7 +179,7 @@ impl CollectionLoad {
         CollectionLoad {
             per_block: BigInt::from(device.pages_per_block()) * size,
             arriving: writes.iter().map(|write| pages(write, requests(write))).sum(),
-            pending: writes.iter().map(|write| pages(write, BigInt::one())).sum(),
+            pending: writes.iter().map(|write| pages(write, write.deadline.div_ceil(write.period).into())).sum(),
             server: certificate.server_thousandths > 0,
             row_rest: size - 1,
             logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,

@@ -439,8 +439,10 @@ mod tests {
                 if !explicit {
                     return [period, period, 0];
                 }
-                let deadline = 1 + draw(period.unsigned_abs().try_into().unwrap());
-                [period, deadline, draw(deadline.unsigned_abs().try_into().unwrap())]
+                // Some wait in a buffer of several.
+                let longest = period * (1 + 2 * draw(2));
+                let deadline = 1 + draw(longest.unsigned_abs().try_into().unwrap());
+                [period, deadline, draw(deadline.min(period).unsigned_abs().try_into().unwrap())]
             };
             let mut tasks: Vec<VerifiedTask> = (0..1 + draw(3))
                 .map(|_| {

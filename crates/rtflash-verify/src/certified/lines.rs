@@ -50,17 +50,23 @@ impl AffineBound {
     /// The length beyond which it is below `thousandths` of L; `None` where it never is, or
     /// by less than 2^−160 L, which is more than all roundings together.
     pub fn last_above(&self, thousandths: i128) -> Option<BigInt> {
-        let roundings = BigInt::from(1) << (PLACES / 2);
+        let roundings = roundings();
         let share = (BigInt::from(thousandths) << PLACES).div_euclid(&1000.into());
         let left = share - &self.rate - &roundings;
         (left > 0.into()).then(|| divided_up(&(&self.constant + roundings), &left))
     }
 
-    /// Whether so much is on the line, or below it, at this length.
+    /// Whether so much is on the line, or below it, at this length, but for roundings.
     #[cfg(test)]
     pub fn is_above(&self, much: i128, length: i128) -> bool {
-        BigInt::from(much) << PLACES <= &self.rate * length + &self.constant
+        let (rate, constant) = (&self.rate + roundings(), &self.constant + roundings());
+        BigInt::from(much) << PLACES <= rate * length + constant
     }
+}
+
+/// More than all roundings of a rate, or of a constant, together.
+fn roundings() -> BigInt {
+    BigInt::from(1) << (PLACES / 2)
 }
 
 /// ⌈a / b⌉ for b > 0.

@@ -13,9 +13,16 @@ pub struct WriteStream {
     pub period: Span,
     /// J_i, below T_i.
     pub jitter: Span,
+    /// ⌈D_i/T_i⌉: its requests that are pending at one time, at most.
+    pub waiting: u64,
 }
 
 impl WriteStream {
+    /// Its part of W: γ(⌈D/T⌉) pages that are pending at one time, at most.
+    pub(crate) fn pending(&self) -> u64 {
+        u64::try_from(self.pages.of(self.waiting.into())).unwrap_or(u64::MAX)
+    }
+
     /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length
     /// y, at most.
     pub fn arriving(&self, length: Span) -> u128 {

@@ -35,16 +35,20 @@ const ROOM: u64 = 64;
 /// The files of a replay by fio: `replay.fio`, and an iolog of version 3 for each request.
 ///
 /// One request of a stream is on its way at a time. As long as none is late, the one before is over
-/// when the next one comes, because a deadline is no longer than a period. With a deeper queue fio
-/// takes completions when it hands in the next request, and latencies would be periods.
+/// when the next one comes, if no deadline is longer than its period. With a deeper queue fio takes
+/// completions when it hands in the next request, and latencies would be periods.
 ///
 /// # Errors
-/// Where it has no form there: drives take whole sectors of 512 bytes.
+/// Where it has no form there: drives take whole sectors of 512 bytes, and no deadline is beyond
+/// its period.
 pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
     let page_size = u64::from(set.device().page_size());
     if !page_size.is_multiple_of(512) {
         return Err(NotExported::NoSectors);
+    }
+    if let Some(stream) = streams.iter().find(|stream| stream.request.waiting() > 1) {
+        return Err(NotExported::Buffered(stream.name.clone()));
     }
     let mut job = format!(
         "; Replays a task set on a drive. What is on {} is lost.\n\

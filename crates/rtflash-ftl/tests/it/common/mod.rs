@@ -649,7 +649,8 @@ impl SmallCluster {
             None => (0, rows * width),
         };
         let period = 1 + words.below(400);
-        let deadline = 1 + words.below(period);
+        // Some wait in a buffer of several.
+        let deadline = 1 + words.below(period * [1, 1, 1, 4][words.below(4) as usize]);
         ImageSource {
             number,
             cluster,
@@ -664,7 +665,7 @@ impl SmallCluster {
             page_count: range.1,
             period_ns: period.into(),
             deadline_ns: deadline.into(),
-            jitter_ns: words.below(deadline.min(100)).into(),
+            jitter_ns: words.below(deadline.min(period).min(100)).into(),
         }
     }
 }

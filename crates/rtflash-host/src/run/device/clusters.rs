@@ -196,6 +196,13 @@ impl CertifiedClusters {
         Some((source.jitter, source.deadline?))
     }
 
+    /// ⌈D/T⌉: requests of a task that are outstanding at one time, at most, by the job's position
+    /// in the scenario. `None` for jobs that are no task's.
+    pub fn waiting(&self, job: usize) -> Option<u64> {
+        let source = &self.plan.sources()[*self.sources.get(job)?];
+        Some(source.deadline?.as_ns().div_ceil(source.period()?.of_request().as_ns()))
+    }
+
     /// The tasks' read and write requests as jobs, called as in `exec`: one I/O a request, released
     /// every period.
     pub fn jobs(&self) -> Vec<Job> {

@@ -28,13 +28,17 @@ fn a_task_set_is_read_as_it_is_written() {
 fn requests_may_have_deadlines_and_jitters() {
     let text = r#"{ "device": "dgist-2021", "tasks": [ { "name": "a",
         "read": { "pages": 1, "period": "10ms", "deadline": "8ms", "jitter": "1ms" },
-        "write": { "pages": 1, "period": "10ms", "deadline": null, "jitter": "0ns" } } ] }"#;
+        "write": { "pages": 1, "period": "10ms", "deadline": null, "jitter": "0ns" } },
+        { "name": "b", "write": { "pages": 1, "period": "10ms", "deadline": "40ms", "jitter": "9ms" } } ] }"#;
     let set = read_task_set(text).unwrap().set;
     let task = &set.tasks()[TaskId(0)];
     let (read, write) = (task.read.unwrap(), task.write.unwrap());
     let ms = |ms: u32| Span::from_us(1_000 * ms);
     assert_eq!((read.deadline(), read.jitter(), read.window()), (ms(8), ms(1), ms(7)));
-    assert!(!read.is_implicit() && write.is_implicit() && write.stated_deadline().is_none());
+    assert!(!read.has_a_whole_period() && write.has_a_whole_period() && write.stated_deadline().is_none());
+    // In a buffer of four.
+    let recorder = set.tasks()[TaskId(1)].write.unwrap();
+    assert_eq!((recorder.deadline(), recorder.window(), recorder.waiting()), (ms(40), ms(31), 4));
 }
 
 #[test]

@@ -43,7 +43,6 @@ fn right_texts_are_read_and_others_left() {
         ("\"pages\":87", "\"pages\":87,\"pages\":87"),
         ("\"pages\":87", "\"pages\":9999999999999999999"),
         ("\"pages\":87", "\"pages\":87,\"deadline\":\"0ms\""),
-        ("\"pages\":87", "\"pages\":87,\"deadline\":\"1s\""),
         ("\"pages\":87", "\"pages\":87,\"jitter\":\"1s\""),
         ("\"pages\":87", "\"pages\":87,\"access\":\"any\""),
         ("179ms", "179"),

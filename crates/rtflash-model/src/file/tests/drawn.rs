@@ -63,13 +63,13 @@ fn device() -> impl Strategy<Value = Device> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    let share = || prop_oneof![2 => Just(None), 1 => (1..=1_000u64).prop_map(Some)];
-    (1..10_000u64, span(), proptest::sample::select(Access::ALL.to_vec()), share(), share()).prop_map(
+    let share = |most| prop_oneof![2 => Just(None), 1 => (1..=most).prop_map(Some)];
+    (1..10_000u64, span(), proptest::sample::select(Access::ALL.to_vec()), share(4_000), share(1_000u64)).prop_map(
         |(pages, period, access, deadline, jitter)| {
             let part = |of: Span, permille: u64| Span::from_ns((of.as_ns() / 1_000 * permille).max(1)).unwrap();
             let plain = Request::new(pages, period).unwrap().with_access(access);
             let due = plain.with_deadline(deadline.map(|permille| part(period, permille))).unwrap();
-            jitter.and_then(|permille| due.with_jitter(part(due.deadline(), permille))).unwrap_or(due)
+            jitter.and_then(|permille| due.with_jitter(part(due.deadline().min(period), permille))).unwrap_or(due)
         },
     )
 }

@@ -141,12 +141,12 @@ fn tasks() {
             vec![("\"0ms\"", "tasks[0].read.deadline", "a deadline of zero")],
         ),
         (
-            "[{N, \"read\": {P, \"period\": \"1ms\", \"deadline\": \"2ms\"}}]",
+            "[{N, \"read\": {P, \"period\": \"1ms\", \"deadline\": \"3ms\", \"jitter\": \"2ms\"}}]",
             vec![(
                 "\"2ms\"",
-                "tasks[0].read.deadline",
-                "a deadline of 2ms is longer than the period of 1ms (expected at most 1ms: the analyses suppose that \
-                 a request is over",
+                "tasks[0].read.jitter",
+                "a jitter of 2ms lets a request come behind the next one, a period of 1ms later (expected a time \
+                 below 1ms)",
             )],
         ),
         (

@@ -445,7 +445,7 @@ fn deadlines_change_nothing_else() {
             });
             assert_eq!(stripped.collect::<Vec<_>>(), plain.tasks().as_slice());
             assert!(due.tasks().iter().flat_map(Task::requests).all(|(request, _)| {
-                2 * request.deadline().as_ns() + 1 >= request.period().as_ns() && !request.is_implicit()
+                2 * request.deadline().as_ns() + 1 >= request.period().as_ns() && !request.has_a_whole_period()
             }));
         }
     }

@@ -43,8 +43,10 @@ fn tasks(rng: &mut Stream) -> Vec<Task> {
         if rng.within(0, 2) > 0 {
             return Some(request);
         }
-        let deadline = rng.within(1, request.period().as_ns());
-        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline - 1)))
+        // Some wait in a buffer of several.
+        let (period, buffered) = (request.period().as_ns(), rng.one_of(&[1, 1, 4]));
+        let deadline = rng.within(1, buffered * period);
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline.min(period) - 1)))
     };
     let task = |number: u32, rng: &mut Stream| {
         let kinds = rng.within(0, 3);
