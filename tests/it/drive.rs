@@ -181,7 +181,7 @@ fn fio_s_files_come_in_any_order() {
     let [json, log, again, out] =
         ["run.json", "a_lat.1.log", "a_clat.1.log", "out.json"].map(|name| folder.join(name).display().to_string());
     let fit = |files: &[&str]| rtflash(&[&["host", "fit", "--out", &out, "--fio"], files].concat());
-    for files in [[&*json, &*log], [&log, &json]] {
+    for files in [[&*json, &*log], [&*log, &*json]] {
         let run = fit(&files);
         assert!(run.status == 3 && run.stderr.contains("rounds"), "{run:?}");
     }
