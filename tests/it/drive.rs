@@ -168,6 +168,29 @@ fn the_protocol_measures_what_a_scenario_does() {
     assert_eq!(logged, 5, "read, write, idle, idlew, own0");
 }
 
+/// A lone JSON of fio belongs to all logs, wherever it stands. An I/O counts once.
+#[test]
+fn fio_s_files_come_in_any_order() {
+    let folder = folder("drive-fio-files");
+    let json = r#"{ "fio version": "fio-3.33", "global options": { "direct": "1" },
+        "jobs": [ { "jobname": "a", "job options": { "write_lat_log": "a" } } ] }"#;
+    let log = "1, 100000, 0, 4096, 0\n2, 100000, 0, 4096, 0\n";
+    for (name, text) in [("run.json", json), ("a_lat.1.log", log), ("a_clat.1.log", log)] {
+        std::fs::write(folder.join(name), text).expect("a file");
+    }
+    let [json, log, again, out] =
+        ["run.json", "a_lat.1.log", "a_clat.1.log", "out.json"].map(|name| folder.join(name).display().to_string());
+    let fit = |files: &[&str]| rtflash(&[&["host", "fit", "--out", &out, "--fio"], files].concat());
+    for files in [[&*json, &*log], [&*log, &*json]] {
+        let run = fit(&files);
+        assert!(run.status == 3 && run.stderr.contains("rounds"), "{run:?}");
+    }
+    let twice = fit(&[&log, &again, &json]);
+    assert!(twice.status == 2 && twice.stderr.contains("were read before"), "{twice:?}");
+    let alone = fit(&[&log]);
+    assert!(alone.status == 2 && alone.stderr.contains("--fio RUN.json"), "{alone:?}");
+}
+
 /// The scripts set the queue and set it back, on files as Linux has them.
 #[test]
 fn a_chosen_setting_is_installed_and_undone() {
@@ -182,7 +205,7 @@ fn a_chosen_setting_is_installed_and_undone() {
     let more = ["--install", &out, "--block", "sdx", "--figures", &drawn];
     let run = rtflash_with_input(&[&call[..], &more].concat(), scenario.as_bytes());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
-    assert!(run.stdout.contains("echo mq-deadline > /sys/block/<device>/queue/scheduler"), "{}", run.stdout);
+    assert!(run.stdout.contains("echo mq-deadline > /sys/block/sdx/queue/scheduler"), "{}", run.stdout);
     // No queue bound is no curve.
     assert!(figures.join("settings-latency.svg").exists() && !figures.join("tradeoff-latency.svg").exists());
     let queue = folder.join("sys/block/sdx/queue");

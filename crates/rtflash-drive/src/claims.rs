@@ -4,7 +4,7 @@ use rtflash_host::Op;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Done;
-use crate::fit::{Fit, SizeLine, SizeResidual};
+use crate::fit::{Fit, HostOverhead, SizeLine, SizeResidual};
 use crate::monitor::{MonitorRule, rules};
 use crate::numbers::{bytes, rounded, three_digits};
 use crate::sample::{Measurement, ROUNDS};
@@ -44,8 +44,8 @@ pub struct Fitted {
     pub monitor: Vec<MonitorRule>,
     /// Slow episodes that were seen: of reads, of writes.
     pub episodes: [usize; 2],
-    /// The host's time between commands, in ns; null if it was not seen.
-    pub host_overhead_ns: Option<u64>,
+    /// The host's time between commands of a process; null if it was not seen.
+    pub host_overhead: Option<HostOverhead>,
     /// Things to know.
     pub notes: Vec<String>,
 }
@@ -219,7 +219,7 @@ impl Fitted {
             tests: FittedTests::of(measurement, &fit.lines),
             monitor: rules(measurement),
             episodes: [fit.episodes[0].len(), fit.episodes[1].len()],
-            host_overhead_ns: fit.host_overhead,
+            host_overhead: fit.host_overhead,
             notes: fit.notes.clone(),
         }
     }
@@ -242,7 +242,7 @@ impl Fitted {
         self.tests.has_trend().then(|| {
             format!(
                 "the drive's times have a trend over the rounds (Mann-Kendall p = {}), so the longest seen bounds \
-                 nothing: measure until they are level",
+                 nothing: measure again on a machine that does nothing else, until they are level",
                 self.tests.trend_p
             )
         })
@@ -268,8 +268,11 @@ impl Fitted {
         if self.rounds < ROUNDS {
             claims.push(format!("no 95 % sentence: {} rounds, and it needs {ROUNDS}", self.rounds));
         } else if self.tests.pass() {
-            let sentences = self.percentiles.iter().filter_map(|of| of.sentence());
-            claims.extend(sentences);
+            let before = claims.len();
+            claims.extend(self.percentiles.iter().filter_map(|of| of.sentence()));
+            if claims.len() == before {
+                claims.push(format!("no 95 % sentence: no size has {FOR_P99} commands in each of {ROUNDS} rounds"));
+            }
         } else {
             claims.push("no 95 % sentence: the rounds are not alike".to_owned());
         }

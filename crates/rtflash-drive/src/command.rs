@@ -11,6 +11,8 @@ pub struct Done {
     pub ended: u64,
     /// A read or a write.
     pub op: Op,
+    /// The process that issued it; 0 where that is not known.
+    pub process: u32,
     /// Its first byte.
     pub from: u64,
     /// Bytes, above zero.

@@ -135,6 +135,7 @@ mod tests {
             issued: 0,
             ended: residence,
             op,
+            process: 0,
             from,
             size,
             others: 0,

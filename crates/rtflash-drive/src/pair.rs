@@ -17,6 +17,9 @@ const MAX_UNPAIRED_PER_MILLE: u64 = 5;
 /// Parts of cut I/Os that wait for their issue at most; of more, all are forgotten.
 const MAX_CUT: usize = 1 << 16;
 
+/// Other devices whose commands are counted.
+const MAX_DEVICES: usize = 64;
+
 /// Commands beside those in flight that a trace's begin and end extend over.
 const ENOUGH: u64 = 64;
 
@@ -31,6 +34,8 @@ pub struct TraceEvent {
     pub phase: Phase,
     /// Its operation; `None` for a command that moves no data.
     pub op: Option<Op>,
+    /// The process that the event names; 0 where that is not known.
+    pub process: u32,
     /// The sector of 512 bytes; the first one of the rest if an I/O is cut.
     pub sector: u64,
     /// How many sectors.
@@ -56,6 +61,7 @@ struct InFlight {
     number: u64,
     at: u64,
     op: Op,
+    process: u32,
     sectors: u64,
     others: u32,
     continues: bool,
@@ -66,7 +72,8 @@ struct InFlight {
 #[derive(Debug, Default)]
 pub struct Pairing {
     device: Option<(u32, u32)>,
-    in_flight: HashMap<u64, VecDeque<InFlight>>,
+    /// By operation and first sector.
+    in_flight: HashMap<(Op, u64), VecDeque<InFlight>>,
     /// Numbers of the commands in flight, with their times: the last issue decides who was joined.
     outstanding: BTreeMap<u64, u64>,
     next: u64,
@@ -77,6 +84,10 @@ pub struct Pairing {
     /// The last command that ended: its number and when, for what continues it.
     ended: Option<(u64, u64)>,
     late_unpaired: u64,
+    /// Whether the caller chose the device.
+    is_chosen: bool,
+    /// Commands that other devices got, of a few devices.
+    others: BTreeMap<(u32, u32), u64>,
     /// Counts of the events.
     pub seen: Seen,
 }
@@ -105,7 +116,7 @@ pub struct Seen {
 impl Pairing {
     /// The device to read; `None` for the first one that the trace names.
     pub fn new(device: Option<(u32, u32)>) -> Pairing {
-        Pairing { device, ..Pairing::default() }
+        Pairing { device, is_chosen: device.is_some(), ..Pairing::default() }
     }
 
     /// Takes in one event, and gives the command that it ends.
@@ -115,6 +126,11 @@ impl Pairing {
     pub fn event(&mut self, event: TraceEvent) -> Result<Option<Done>, MeasurementRefused> {
         if *self.device.get_or_insert(event.device) != event.device {
             self.seen.of_others += 1;
+            if event.phase == Phase::Issued
+                && (self.others.len() < MAX_DEVICES || self.others.contains_key(&event.device))
+            {
+                *self.others.entry(event.device).or_default() += 1;
+            }
             return Ok(None);
         }
         if event.phase == Phase::Cut {
@@ -134,7 +150,7 @@ impl Pairing {
             self.issued(event, op)?;
             return Ok(None);
         }
-        Ok(self.ended(event))
+        Ok(self.ended(event, op))
     }
 
     fn issued(&mut self, event: TraceEvent, op: Op) -> Result<(), MeasurementRefused> {
@@ -151,16 +167,18 @@ impl Pairing {
             });
         let idle = if others == 0 && self.last_end > 0 { event.at.saturating_sub(self.last_end) } else { 0 };
         let others = u32::try_from(others).expect("few commands in flight: invariant of MAX_IN_FLIGHT");
-        let begun = InFlight { number: self.next, at: event.at, op, sectors: event.sectors, others, continues, idle };
-        self.in_flight.entry(event.sector).or_default().push_back(begun);
+        let TraceEvent { at, process, sectors, .. } = event;
+        let begun = InFlight { number: self.next, at, op, process, sectors, others, continues, idle };
+        self.in_flight.entry((op, event.sector)).or_default().push_back(begun);
         self.outstanding.insert(self.next, event.at);
         self.seen.most_in_flight = self.seen.most_in_flight.max(others + 1);
         self.next += 1;
         Ok(())
     }
 
-    fn ended(&mut self, event: TraceEvent) -> Option<Done> {
-        let Some(begun) = self.in_flight.get_mut(&event.sector).and_then(VecDeque::pop_front) else {
+    fn ended(&mut self, event: TraceEvent, op: Op) -> Option<Done> {
+        let place = (op, event.sector);
+        let Some(begun) = self.in_flight.get_mut(&place).and_then(VecDeque::pop_front) else {
             self.seen.unpaired += 1;
             // Commands in flight at the beginning have ended by then.
             let begun = 4 * u64::from(self.seen.most_in_flight) + ENOUGH;
@@ -168,8 +186,8 @@ impl Pairing {
             self.last_end = event.at;
             return None;
         };
-        if self.in_flight.get(&event.sector).is_some_and(VecDeque::is_empty) {
-            self.in_flight.remove(&event.sector);
+        if self.in_flight.get(&place).is_some_and(VecDeque::is_empty) {
+            self.in_flight.remove(&place);
         }
         self.outstanding.remove(&begun.number);
         let free = std::mem::replace(&mut self.last_end, event.at);
@@ -183,6 +201,7 @@ impl Pairing {
             issued: begun.at,
             ended: event.at.max(begun.at),
             op: begun.op,
+            process: begun.process,
             from: event.sector.saturating_mul(512),
             size: begun.sectors.saturating_mul(512),
             others: begun.others,
@@ -196,8 +215,18 @@ impl Pairing {
     /// The end of the trace.
     ///
     /// # Errors
-    /// If the trace lost events.
+    /// If the trace lost events, or if the caller chose no device and the first one is not the one
+    /// that got most commands.
     pub fn finish(&self) -> Result<Seen, MeasurementRefused> {
+        let most = self.others.iter().max_by_key(|(_, issued)| **issued);
+        if let Some((&(major, minor), &issued)) = most.filter(|&(_, &issued)| !self.is_chosen && issued > self.next) {
+            let (own, other) = self.device.unwrap_or_default();
+            return Err(MeasurementRefused::because(format!(
+                "the trace has commands of several drives ({} of {own}:{other}, {issued} of {major}:{minor}): choose \
+                 yours with --of MAJOR:MINOR (`lsblk` prints both numbers)",
+                self.next
+            )));
+        }
         // Commands in flight at the end were issued among the last commands.
         let recent = 4 * self.outstanding.len() as u64 + ENOUGH;
         let stale = self.outstanding.keys().filter(|&&number| number + recent < self.next).count() as u64;

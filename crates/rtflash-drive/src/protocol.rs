@@ -31,6 +31,8 @@ pub struct Protocol<'a> {
     pub tail: bool,
     /// How Linux reaches the drive, if that is known: `--attach` of `host fit`.
     pub attach: Option<&'a str>,
+    /// Its number in traces, if that is known: `--of` of `host fit`.
+    pub number: Option<&'a str>,
     /// The jobs of the user's own scenario.
     pub jobs: Vec<&'a Job>,
 }
@@ -99,18 +101,20 @@ impl Protocol<'_> {
     /// The job file, for fio 3.28 and later.
     pub fn job_file(&self) -> String {
         let (cells, seconds) = (self.cells(), self.seconds());
-        let attach = self.attach.map_or_else(String::new, |attach| format!(" --attach {attach}"));
+        let known = [("of", self.number), ("attach", self.attach)];
+        let known = known.map(|(name, value)| value.map_or_else(String::new, |value| format!(" --{name} {value}")));
         let mut text = format!(
             "; Measures {name} in {ROUNDS} rounds: rtflash host fit reads the result.\n\
              ; IT OVERWRITES THE FIRST {mib} MiB OF {name}.\n\
              ; It takes {total} s ({parts} parts of {seconds} s a round). Record a trace at the same time:\n\
              ;   trace-cmd record -C mono -b 65536 -e block_rq_issue -e block_rq_complete -e block_split \\\n\
              ;     fio --output-format=json+ --output=measured.json FILE\n\
-             ;   trace-cmd report > trace.txt; rtflash host fit --trace trace.txt{attach} --out drive.json\n\
+             ;   trace-cmd report > trace.txt; rtflash host fit --trace trace.txt{known} --out drive.json\n\
              ; Without a trace: rtflash host fit --fio measured.json r*_lat.*.log --out drive.json\n\
              [global]\nfilename={name}\nsize={mib}m\ndirect=1\nioengine=libaio\nrandrepeat=0\nnorandommap\n\
              time_based\nruntime={seconds}\nlog_avg_msec=0\nlog_offset=1\nlog_prio=1\nallow_mounted_write=0\n",
             name = self.filename,
+            known = known.concat(),
             mib = self.size >> 20,
             total = self.total_seconds(),
             parts = cells.len(),

@@ -31,10 +31,30 @@ fn hashed<R: Read>(
     read: impl FnOnce(&mut BufReader<Hashed<R>>) -> Result<u64, MeasurementRefused>,
 ) -> Result<FittedSource, MeasurementRefused> {
     let mut from = BufReader::with_capacity(1 << 16, Hashed { from, hash: Sha256::new() });
-    let commands = read(&mut from).map_err(|refused| MeasurementRefused::because(format!("{name}: {refused}")))?;
+    let commands = text_of(&mut from).and_then(|()| read(&mut from));
+    let commands = commands.map_err(|refused| MeasurementRefused::because(format!("{name}: {refused}")))?;
     let hash = from.into_inner().hash.finalize();
     let sha256 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(FittedSource { name: name.to_owned(), sha256, commands })
+}
+
+/// First bytes of files that are no text, and what to do: RFC 1952, the formats of xz, zstd and
+/// bzip2; `TRACECMD_MAGIC` of trace-cmd, `PERF_MAGIC2` of perf, `BLK_IO_TRACE_MAGIC` of blktrace.
+const BINARY: [(&[u8], &str); 7] = [
+    (b"\x1f\x8b", "is compressed: unpack it with `gunzip`"),
+    (b"\xfd7zXZ", "is compressed: unpack it with `xz -d`"),
+    (b"\x28\xb5\x2f\xfd", "is compressed: unpack it with `zstd -d`"),
+    (b"BZh", "is compressed: unpack it with `bunzip2`"),
+    (b"\x17\x08\x44tracing", "is a binary trace: pass the text that `trace-cmd report` prints"),
+    (b"PERFILE2", "is a binary trace: pass the text that `perf script` prints"),
+    (b"\x07tae", "is a binary trace: pass the text that `blkparse` prints"),
+];
+
+/// Refuses what is no text.
+fn text_of(from: &mut impl BufRead) -> Result<(), MeasurementRefused> {
+    let begin = from.fill_buf()?;
+    let found = BINARY.into_iter().find(|(magic, _)| begin.starts_with(magic));
+    found.map_or(Ok(()), |(_, what)| Err(MeasurementRefused::because(format!("the file {what}"))))
 }
 
 /// Reads a trace into a sample.

@@ -28,8 +28,11 @@ pub fn written(fit: &Fit, fitted: &Fitted) -> String {
     device.insert("fitted".into(), serde_json::to_value(fitted).expect("numbers and names: invariant of `Fitted`"));
     let mut file = Map::new();
     file.insert("device".into(), Value::Object(device));
-    if let Some(max_sectors) = fit.max_sectors {
-        file.insert("host".into(), json!({ "max_sectors": bytes(max_sectors) }));
+    let mut host = Map::new();
+    host.extend(fit.max_sectors.map(|most| ("max_sectors".to_owned(), bytes(most).into())));
+    host.extend(fit.host_overhead.map(|of| ("overhead".to_owned(), format_ns(of.ns).into())));
+    if !host.is_empty() {
+        file.insert("host".into(), Value::Object(host));
     }
     format!("{}\n", Value::Object(file))
 }
@@ -70,9 +73,16 @@ fn of_slow(slow: &Slow) -> Value {
 /// A fitted one: without a buffer, on [`FLASH`].
 fn of_nvme(nvme: &Nvme) -> Map<String, Value> {
     let cost = |costs: &Costs| {
-        let CommandCost { controller, per_kib, latency, slow } = costs.random;
-        let times = [("controller", controller), ("per_kib", per_kib), ("latency", latency)];
-        let mut of: Map<String, Value> = times.map(|(name, span)| (name.to_owned(), time(span))).into_iter().collect();
+        let CommandCost { controller, per_kib, latency, latency_per_kib, slow } = costs.random;
+        let mut of: Map<String, Value> = Map::new();
+        for (name, span) in [
+            ("controller", controller),
+            ("per_kib", per_kib),
+            ("latency", latency),
+            ("latency_per_kib", latency_per_kib),
+        ] {
+            of.insert(name.to_owned(), time(span));
+        }
         of.extend(slow.map(|slow| ("slow".to_owned(), of_slow(&slow))));
         Value::Object(of)
     };

@@ -24,6 +24,9 @@ pub struct Host {
     pub kernel: Kernel,
     /// From a completion to the asking that it causes.
     pub turnaround: Span,
+    /// From the end of a closed job's I/O to its next one, beside the think time: the process has
+    /// to run. A bound counts on no such time, so runs alone have it.
+    pub overhead: Span,
     /// Ticks of the kernel's clock a second, above zero.
     pub hz: u32,
     /// Whether requests are merged at the scheduler.
@@ -40,6 +43,7 @@ impl Default for Host {
             requests_before: None,
             kernel: Kernel::default(),
             turnaround: Span::ZERO,
+            overhead: Span::ZERO,
             hz: 250,
             merge: false,
         }

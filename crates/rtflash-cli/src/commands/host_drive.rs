@@ -1,8 +1,9 @@
 //! `rtflash host protocol`, `fit` and `check`: a drive of which there are measurements alone.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rtflash_answers::{DriveCheckAnswer, DriveLimit, DriveProtocolAnswer};
 use rtflash_drive::claims::{Fitted, FittedSource};
@@ -32,9 +33,11 @@ fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
     let scenario = input.transpose()?.map(|input| input.scenario(None)).transpose()?;
     let jobs = scenario.iter().flat_map(|scenario| &scenario.jobs);
     let filename = args.filename.display().to_string();
-    let attach = attachment(Path::new("/sys/class/block"), &args.filename);
+    let block = Path::new("/sys/class/block");
+    let (attach, number) = (attachment(block, &args.filename), number(block, &args.filename));
     let (size, guess, tail) = (args.size, args.guess, args.tail);
-    let protocol = Protocol { filename: &filename, size, guess, tail, attach, jobs: jobs.collect() };
+    let protocol =
+        Protocol { filename: &filename, size, guess, tail, attach, number: number.as_deref(), jobs: jobs.collect() };
     let total = protocol.total_seconds();
     let complaint = crate::output::warning(&format!(
         "fio will overwrite the first {} of {filename}; it takes {} min",
@@ -69,6 +72,14 @@ fn attachment(block: &Path, drive: &Path) -> Option<&'static str> {
         None if entry.join("loop").exists() => Some("tags"),
         _ => None,
     }
+}
+
+/// The major and the minor number of a drive in traces, by its entry in sysfs; of a partition those
+/// of its drive.
+fn number(block: &Path, drive: &Path) -> Option<String> {
+    let entry = fs::canonicalize(block.join(drive.file_name()?)).ok()?;
+    let entry = if entry.join("partition").exists() { entry.parent()? } else { &entry };
+    fs::read_to_string(entry.join("dev")).ok().map(|number| number.trim().to_owned())
 }
 
 /// Fits a device.
@@ -164,7 +175,11 @@ fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unan
         sources.push(add_trace(&mut sample, &name, CountedInput { from, bar: &bar }, args.of).map_err(refused)?);
     }
     let mut jobs: Vec<LoggedJob> = Vec::new();
-    for path in &args.fio {
+    let mut seen: HashSet<String> = HashSet::new();
+    // A lone JSON is that of all logs, wherever it stands.
+    let (json, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.fio.iter().partition(|path| is_json(path));
+    let in_order = if json.len() == 1 { [json, logs].concat() } else { args.fio.iter().collect() };
+    for path in in_order {
         if is_json(path) {
             let text = NamedText::read(path)?;
             let named = |refused: MeasurementRefused| MeasurementRefused::because(format!("{}: {refused}", text.name));
@@ -178,6 +193,10 @@ fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unan
             return Err(Unanswered::because(&problem, Status::Wrong));
         }
         let job = job_of(&name, &jobs).map_err(refused)?;
+        if !seen.insert(name.replace("_clat.", "_lat.")) {
+            let problem = format!("{name}: its I/Os were read before: pass the logs with `_lat.` in their names alone");
+            return Err(Unanswered::because(&problem, Status::Wrong));
+        }
         sources.push(add_log(&mut sample, &name, CountedInput { from, bar: &bar }, job).map_err(refused)?);
     }
     bar.finish();
@@ -213,9 +232,17 @@ mod tests {
             fs::write(drive(name, "mmc").join("cmdq_en"), on).expect("a file");
         }
         fs::create_dir_all(sys.join("block/loop0/loop")).expect("a folder");
+        let part = sys.join("block/sda/sda1");
+        fs::create_dir_all(&part).expect("a folder");
+        for (folder, file, text) in [(sys.join("block/sda"), "dev", "8:0\n"), (part, "partition", "1\n")] {
+            fs::write(folder.join(file), text).expect("a file");
+        }
+        std::os::unix::fs::symlink(sys.join("block/sda/sda1"), sys.join("block/sda1")).expect("a link");
+        let numbers = ["sda", "sda1", "nvme0n1"].map(|name| number(&sys.join("block"), Path::new(name)));
         let found = ["sda", "nvme0n1", "mmcblk0", "mmcblk1", "loop0", "none"]
             .map(|name| attachment(&sys.join("block"), &Path::new("/dev").join(name)));
         fs::remove_dir_all(&sys).expect("its folders");
+        assert_eq!(numbers, [Some("8:0".to_owned()), Some("8:0".to_owned()), None]);
         assert_eq!(found, [Some("scsi"), Some("tags"), Some("mmc-cqe"), Some("mmc"), Some("tags"), None]);
     }
 }

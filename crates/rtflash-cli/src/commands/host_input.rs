@@ -143,9 +143,20 @@ impl Input {
     /// # Errors
     /// The drive had a trend, or an operation of a job was not measured (exit status 3).
     pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
+        let fitted = self.measured_ops(scenario)?;
+        match fitted.as_ref().and_then(Fitted::no_bound) {
+            Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
+            None => Ok(fitted),
+        }
+    }
+
+    /// The measurements behind a device that was fitted, whether they carry bounds or not.
+    ///
+    /// # Errors
+    /// An operation of a job was not measured (exit status 3).
+    pub fn measured_ops(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let Some(fitted) = self.fitted() else { return Ok(None) };
-        let not_measured = || scenario.jobs.iter().flat_map(Job::ios).find_map(|io| fitted.not_measured(io.op));
-        match fitted.no_bound().or_else(not_measured) {
+        match scenario.jobs.iter().flat_map(Job::ios).find_map(|io| fitted.not_measured(io.op)) {
             Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
             None => Ok(Some(fitted)),
         }

@@ -6,7 +6,7 @@ use rtflash_answers::TuneAnswer;
 use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
 use rtflash_host::run::{HostRunError, until_over};
-use rtflash_host::tune::{Measured, TuneOptions, TuneRun, Tuning, k2, tune};
+use rtflash_host::tune::{Measured, Objective, TuneOptions, TuneRun, Tuning, k2, tune};
 
 use super::host_input::Input;
 use super::host_install;
@@ -24,20 +24,28 @@ pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
 /// The settings, and what they cost and gain.
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
-    let complaint = input.remarks()?;
+    let mut complaint = input.remarks()?;
     let scenario = until_over(input.scenario(None)?, args.seed).map_err(gave_up)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
     }
-    let is_fitted = input.measured(&scenario)?.is_some();
+    let fitted = input.measured_ops(&scenario)?;
+    let (is_fitted, no_bound) = (fitted.is_some(), fitted.and_then(|fitted| fitted.no_bound()));
+    if let (Objective::Deadline(_), Some(reason)) = (args.objective, &no_bound) {
+        return Err(Unanswered::because(reason, Status::CannotTell));
+    }
     let named: Vec<&str> = match args.scheduler.as_slice() {
         [] if is_fitted => vec!["k2", "k2-split", "mq-deadline", "kyber", "bfq"],
         [] => vec!["k2", "k2-split"],
         named => named.iter().map(String::as_str).collect(),
     };
     let schedulers: Vec<SchedulerSettings> = named.into_iter().filter_map(SchedulerSettings::named).collect();
-    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed)).map_err(gave_up)?;
+    let mut tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed)).map_err(gave_up)?;
+    if let Some(reason) = no_bound {
+        complaint += &output::warning(&format!("{reason}; the other columns are those of runs"));
+        tuning.measured.iter_mut().chain([&mut tuning.none]).for_each(|of| of.bounds.fill(None));
+    }
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
     }
@@ -45,7 +53,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         host_install::write(folder, block, &scenario, &tuning.measured[best].settings)?;
     }
     let answer = TuneAnswer::new(&scenario, args.objective, &tuning);
-    let text = rendered(args.format.format, &answer, || text(&answer));
+    let text = rendered(args.format.format, &answer, || text(&answer, is_fitted, args.block.as_deref()));
     // Without a choice it is open whether a setting that was as wanted in some run is so.
     let is_open = answer.chosen.is_none() && !answer.rivals.is_empty();
     let status = Status::of((!is_open).then_some(answer.chosen.is_some()));

@@ -40,10 +40,23 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
     let late = late.map(|job| format!("{}: its bound is longer than its deadline\n", plain(&job.name)));
     let whys = answer.jobs.iter().filter_map(|job| Some(format!("{}: {}\n", plain(&job.name), job.why.as_ref()?)));
     let mut text = format!("{}\n{table}{}", answer.scheduler, late.chain(whys).collect::<String>());
-    if answer.jobs.iter().any(|job| job.bound_ns.is_some()) {
+    let is_bounded = answer.jobs.iter().any(|job| job.bound_ns.is_some());
+    if is_bounded {
         text += "the bounds rest on:\n";
-        let all = answer.rests_on.iter().chain(answer.measured.iter().flatten());
-        all.for_each(|clause| text += &format!("  {clause}\n"));
+        answer.rests_on.iter().for_each(|clause| text += &format!("  {clause}\n"));
+    }
+    if let Some(claims) = &answer.measured {
+        text += if is_bounded { "" } else { "the measurement says:\n" };
+        claims.iter().for_each(|claim| text += &format!("  {claim}\n"));
+        if answer.jobs.iter().any(|job| job.bound_ns.is_none() || job.in_time == Some(false)) {
+            text += TO_DO;
+        }
     }
     text
 }
+
+/// The ways out of a bound that is too long, or is none, on a fitted drive.
+const TO_DO: &str = "advice: a bound counts the longest command again and again. Measure on a machine that does \
+                     nothing else: the longest command of a busy one is often the machine's. Let fewer commands out \
+                     (k2 with a `max_inflight` of 1), cut long ones (k2-split), or give real-time jobs longer periods. \
+                     If some I/Os can be late, `host run` and the 95 % sentences say how many\n";

@@ -17,9 +17,16 @@ pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     text += &answer_table(&held_out(fitted));
     let [reads, writes] = fitted.episodes;
     text += &format!("slow episodes seen: {reads} of reads, {writes} of writes\n");
-    if let Some(overhead) = fitted.host_overhead_ns {
-        text += &format!("the host takes {} between lone commands\n", three_digits(overhead));
-    }
+    text += &match fitted.host_overhead {
+        None => "host overhead: not seen\n".to_owned(),
+        Some(of) => format!(
+            "host overhead: {} in the mean between two commands of a process; it puts the rate of lone commands in \
+             held-out rounds {:.2} times off, {:.2} times without it\n",
+            three_digits(of.ns),
+            of.factor,
+            of.factor_without
+        ),
+    };
     fitted.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     text += "what can be claimed:\n";
     fitted.no_bound().iter().chain(&fitted.claims()).for_each(|claim| text += &format!("  {claim}\n"));

@@ -1,13 +1,15 @@
 //! The answer of `host tune` for a person.
 
 use rtflash_answers::{TuneAnswer, TuneSetting};
+use rtflash_drive::three_digits;
 use rtflash_model::format_ns;
 
 use super::numbers::{bound, plain, quantity, separated};
 use super::table::table;
 
-/// The answer for a person.
-pub fn text(answer: &TuneAnswer<'_>) -> String {
+/// The answer for a person, about a drive that is known by measurements (`is_fitted`) or by its
+/// constants, and that Linux knows as `block`.
+pub fn text(answer: &TuneAnswer<'_>, is_fitted: bool, block: Option<&str>) -> String {
     let runs = format!("{} {}", answer.runs, if answer.runs == 1 { "run" } else { "runs" });
     let headings = [
         "",
@@ -27,7 +29,8 @@ pub fn text(answer: &TuneAnswer<'_>) -> String {
         key(one) == key(other)
     };
     let is_chosen = |of: &TuneSetting| answer.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
-    let rows = std::iter::once(&answer.none).chain(&answer.settings).map(|of| row(of, answer.runs, is_chosen(of)));
+    let rows =
+        std::iter::once(&answer.none).chain(&answer.settings).map(|of| row(of, answer.runs, is_chosen(of), is_fitted));
     let deadline = |deadline: Option<u64>| deadline.map_or_else(String::new, |ns| format!(" ({})", format_ns(ns)));
     let named = answer.jobs.iter().zip(&answer.deadline_ns);
     let jobs: Vec<String> = named.map(|(name, &ns)| format!("{}{}", plain(name), deadline(ns))).collect();
@@ -45,7 +48,8 @@ pub fn text(answer: &TuneAnswer<'_>) -> String {
     text += &format!("{cost}{gain}\n");
     match &answer.sysfs {
         Some(lines) => {
-            lines.iter().for_each(|line| text += &format!("{line}\n"));
+            let named = |line: &String| block.map_or_else(|| line.clone(), |block| line.replace("<device>", block));
+            lines.iter().for_each(|line| text += &format!("{}\n", named(line)));
             if answer.cuts_rest {
                 text += "(for a k2-split that cuts all that is not real-time; the published one cuts class idle \
                          alone: `cut`)\n";
@@ -90,7 +94,9 @@ fn name_of(of: &TuneSetting) -> String {
 }
 
 /// The row of a setting.
-fn row(of: &TuneSetting, runs: u32, is_chosen: bool) -> Vec<String> {
+fn row(of: &TuneSetting, runs: u32, is_chosen: bool, is_fitted: bool) -> Vec<String> {
+    // Measurements carry three digits.
+    let [tail, bound]: [fn(u64) -> String; 2] = if is_fitted { [three_digits; 2] } else { [format_ns, bound] };
     let percent = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
     let times = |times: &[Option<u64>], format: fn(u64) -> String| {
         let worst = times.iter().copied().reduce(|one, other| Some(one?.max(other?))).flatten();
@@ -101,7 +107,7 @@ fn row(of: &TuneSetting, runs: u32, is_chosen: bool) -> Vec<String> {
         name_of(of),
         of.max_inflight.map_or_else(String::new, |inside| inside.to_string()),
         of.max_sectors.map_or_else(|| "whole".to_owned(), |size| format!("{} KiB", size >> 10)),
-        times(&of.p999_ns, format_ns),
+        times(&of.p999_ns, tail),
         percent(of.latency_share),
         quantity(of.bytes_per_s as f64 / 1e6),
         percent(of.bandwidth_share),

@@ -90,10 +90,10 @@ pub(super) fn line(of: &Measurement, op: Op) -> Result<SizeLine, MeasurementRefu
     }
     if sizes.len() < 2 {
         let what = op.name();
+        let number = ["no size", "one size"][sizes.len()];
         return Err(MeasurementRefused::because(format!(
-            "{} sizes of {what}s have {MIN_COMMANDS} commands alone in flight, and a line needs two: measure depth 1 \
-             with bssplit (`rtflash host protocol`)",
-            sizes.len()
+            "{number} of {what}s has {MIN_COMMANDS} commands alone in flight, and a line needs two sizes: measure depth \
+             1 with bssplit (`rtflash host protocol`)"
         )));
     }
     let (first, per_kib) = weighted(&sizes);

@@ -5,6 +5,7 @@ mod episodes;
 mod held_out;
 mod line;
 mod nvme;
+mod overhead;
 mod services;
 
 use rtflash_host::Op;
@@ -16,7 +17,9 @@ use crate::sample::{Measurement, ROUNDS};
 pub use episodes::Episode;
 pub use held_out::{FitCandidate, PercentileError};
 pub use line::{SizeLine, SizeResidual};
+use nvme::ByteMoves;
 pub(crate) use nvme::FLASH;
+pub use overhead::HostOverhead;
 
 /// Commands of a size that a fit needs.
 pub const MIN_COMMANDS: usize = 200;
@@ -40,9 +43,9 @@ pub struct Fit {
     pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
     pub max_sectors: Option<u64>,
-    /// The host's time from an end to the next issue, with one command in flight at a time:
-    /// the median, in ns.
-    pub host_overhead: Option<u64>,
+    /// The host's time from an end to the next issue of its process; `None` if it is not seen, or
+    /// explains nothing.
+    pub host_overhead: Option<HostOverhead>,
     /// How Linux reaches the drive, as its file states it; `None` if that is not known.
     pub attach: Option<String>,
     /// Things to know that are no reason for a refusal.
@@ -109,7 +112,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
         candidates,
         floor,
         max_sectors: services::max_sectors(of),
-        host_overhead: services::host_overhead(of),
+        host_overhead: overhead::host_overhead(of),
         attach: None,
         notes: notes(of, &lines),
         lines,
@@ -157,7 +160,9 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Measurem
         slow: slow.both,
     });
     let mut kinds = vec![("emmc", emmc)];
-    kinds.extend(nvme::nvme(of, &lines, slow).map(|device| ("nvme", device)));
+    for (name, bytes) in [("nvme", ByteMoves::InTurn), ("nvme, bytes at once", ByteMoves::AtOnce)] {
+        kinds.extend(nvme::nvme(of, &lines, slow, bytes).map(|device| (name, device)));
+    }
     let idle = services::idle(of, &lines);
     if let Some(device) = services::measured(of, &lines, idle, batches::Batches::SERIAL) {
         kinds.push(("measured", device));

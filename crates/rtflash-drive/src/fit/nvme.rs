@@ -25,15 +25,33 @@ const MIN_IN_FLIGHT: u32 = 4;
 /// A share of a lone command's time: a shorter latency is none.
 const MIN_LATENCY: u64 = 20;
 
+/// Whether bytes move one command at a time, or over several channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByteMoves {
+    /// The controller moves them.
+    InTurn,
+    /// They add to the latency behind it.
+    AtOnce,
+}
+
 /// A drive with a controller; `None` if no operation has commands enough in flight, or if a command
 /// holds up the others for all of its time.
-pub(super) fn nvme(of: &Measurement, lines: &[SizeLine; 2], slow: FittedSlow) -> Option<HostDevice> {
-    let [reads, writes] = [Op::Read, Op::Write].map(|op| controller(of, op, &lines[usize::from(op != Op::Read)]));
-    let costs = |line: &SizeLine, controller: Option<u64>, slow| {
-        let first = rounded(line.first).max(1);
-        let controller = controller.unwrap_or(first).clamp(1, first);
+pub(super) fn nvme(of: &Measurement, lines: &[SizeLine; 2], slow: FittedSlow, bytes: ByteMoves) -> Option<HostDevice> {
+    let [reads, writes] = [Op::Read, Op::Write].map(|op| least_share(of, op));
+    let costs = |line: &SizeLine, least: Option<ControllerShare>, slow| {
+        let (first, per_kib) = (rounded(line.first).max(1), line.cost(None).per_kib);
+        // The controller's time without the bytes that it moves.
+        let controller = least.map_or(first, |least| match bytes {
+            ByteMoves::InTurn => least.ns.saturating_sub(line.bytes(least.size)),
+            ByteMoves::AtOnce => least.ns,
+        });
+        let controller = controller.clamp(1, first);
         let latency = Span::from_ns(first - controller).unwrap_or(Span::ZERO);
-        let cost = CommandCost { controller: span(controller), per_kib: line.cost(None).per_kib, latency, slow };
+        let (per_kib, latency_per_kib) = match bytes {
+            ByteMoves::InTurn => (per_kib, Span::ZERO),
+            ByteMoves::AtOnce => (Span::ZERO, per_kib),
+        };
+        let cost = CommandCost { controller: span(controller), per_kib, latency, latency_per_kib, slow };
         Costs { sequential: cost, random: cost }
     };
     let read = costs(&lines[0], reads, slow.both.or(slow.read));
@@ -52,10 +70,17 @@ pub(super) fn nvme(of: &Measurement, lines: &[SizeLine; 2], slow: FittedSlow) ->
     Some(HostDevice::Nvme(Box::new(nvme)))
 }
 
-/// How long the controller takes for a command without its bytes, in ns. With n commands in flight,
-/// one ends every n-th of their residence (J. D. C. Little, Operations Research 9, 1961), and that
-/// is no less than the controller takes. The least over all n counts.
-fn controller(of: &Measurement, op: Op, line: &SizeLine) -> Option<u64> {
+/// The least time between two ends of commands of a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ControllerShare {
+    size: u64,
+    ns: u64,
+}
+
+/// The least time from the end of one command of an operation to that of the next. With n commands
+/// in flight, one ends every n-th of their residence (J. D. C. Little, Operations Research 9,
+/// 1961), and that is no less than the controller takes. The least over all n counts.
+fn least_share(of: &Measurement, op: Op) -> Option<ControllerShare> {
     let mut shares: BTreeMap<(u64, u32), Vec<u64>> = BTreeMap::new();
     for round in &of.rounds {
         // Commands in a row of one operation and size: a command among others shares their time.
@@ -70,8 +95,6 @@ fn controller(of: &Measurement, op: Op, line: &SizeLine) -> Option<u64> {
         }
     }
     let enough = shares.into_iter().filter(|(_, shares)| shares.len() >= MIN_COMMANDS / 2);
-    let least = enough.filter_map(|((size, _), shares)| Some((size, median(shares)?)));
     // The smallest size says most about a command without its bytes.
-    let (size, share) = least.min()?;
-    Some(share.saturating_sub(line.bytes(size)))
+    enough.filter_map(|((size, _), shares)| Some(ControllerShare { size, ns: median(shares)? })).min()
 }

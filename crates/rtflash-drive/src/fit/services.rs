@@ -28,7 +28,7 @@ const WINDOWS_MS: [u64; 7] = [1, 3, 10, 30, 100, 300, 1_000];
 const STALL_MARGIN: u32 = 2;
 
 /// From this time without a command on, a drive was idle.
-const IDLE: u64 = 500_000;
+pub(super) const IDLE: u64 = 500_000;
 
 /// The least extra time of commands after idle that a fit reports: a twentieth.
 const IDLE_SHARE: u64 = 20;
@@ -40,7 +40,7 @@ pub(super) fn idle(of: &Measurement, lines: &[SizeLine; 2]) -> Option<AfterIdle>
     for (op, line) in [Op::Read, Op::Write].into_iter().zip(lines) {
         for size in &line.sizes {
             let [mut rested, mut busy] = [Vec::new(), Vec::new()];
-            for done in lone(of, op).filter(|done| done.size == size.size && done.idle > 0) {
+            for done in lone(of, op).filter(|done| done.size == size.size) {
                 if done.idle >= IDLE { rested.push(done.service()) } else { busy.push(done.service()) }
             }
             if rested.len().min(busy.len()) < MIN_COMMANDS / 4 {
@@ -115,15 +115,16 @@ fn stalls(of: &Measurement, drive: &MeasuredDrive) -> Vec<StallWindow> {
 }
 
 fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
-    let mut by_size: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut by_size: BTreeMap<u64, [Vec<u64>; 2]> = BTreeMap::new();
     for done in lone(of, op).filter(|done| line.sizes.iter().any(|of| of.size == done.size)) {
         let rested = idle.filter(|idle| done.idle >= idle.after.as_ns()).map_or(0, |idle| idle.extra.as_ns());
         // No service becomes shorter than half of itself by that.
         let service = done.service();
-        by_size.entry(done.size).or_default().push(service.saturating_sub(rested).max(service.div_ceil(2)));
+        let service = service.saturating_sub(rested).max(service.div_ceil(2));
+        by_size.entry(done.size).or_default()[usize::from(done.idle >= IDLE)].push(service);
     }
+    let by_size = by_size.into_iter().map(|(size, [busy, rested])| (size, of_busy(busy, rested)));
     let services: Option<Vec<_>> = by_size
-        .into_iter()
         .map(|(size, ns)| {
             let mut sorted = ns.clone();
             sorted.sort_unstable();
@@ -139,6 +140,17 @@ fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) 
     let services = services.filter(|services| !services.is_empty())?;
     let cost = line.cost(None);
     Some(MeasuredCost { first: cost.first, next: cost.next, per_kib: cost.per_kib, services })
+}
+
+/// The services of a busy drive, if there are enough: those behind idle time differ by more than a
+/// constant. The longest one of all stays, as bounds rest on it.
+fn of_busy(mut busy: Vec<u64>, rested: Vec<u64>) -> Vec<u64> {
+    if busy.len() < MIN_COMMANDS {
+        return [busy, rested].concat();
+    }
+    let longest = busy.iter().copied().max().unwrap_or(0);
+    busy.extend(rested.into_iter().max().filter(|&rested| rested > longest));
+    busy
 }
 
 /// At most [`MAX_SERVICES`]: every second block is left out, but for the first one with the longest
@@ -159,10 +171,4 @@ pub(super) fn max_sectors(of: &Measurement) -> Option<u64> {
     let is_cut = of.commands().filter(|done| done.continues).count() >= 10;
     let longest = of.commands().map(|done| done.size).max();
     longest.filter(|_| is_cut)
-}
-
-/// From an end to the next issue, where that came within a tenth of a millisecond.
-pub(super) fn host_overhead(of: &Measurement) -> Option<u64> {
-    let gaps: Vec<u64> = of.commands().map(|done| done.idle).filter(|idle| (1..100_000).contains(idle)).collect();
-    if gaps.len() < MIN_COMMANDS { None } else { median(gaps) }
 }

@@ -2,7 +2,7 @@
 
 use rtflash_host::Op;
 
-use super::Seconds;
+use super::{BEFORE, Seconds};
 use crate::command::Done;
 use crate::pair::Seen;
 use crate::refused::MeasurementRefused;
@@ -16,6 +16,7 @@ const SLOW: u64 = 1_000_000;
 /// The fields of a line, counted from its end: names of processes have blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnoopColumns {
+    disk: usize,
     op: usize,
     sector: usize,
     bytes: usize,
@@ -28,7 +29,13 @@ impl SnoopColumns {
         let names: Vec<&str> = heading.split_ascii_whitespace().rev().collect();
         let at = |wanted: &str| names.iter().position(|name| *name == wanted);
         at("TIME(s)")?;
-        Some(SnoopColumns { op: at("T")?, sector: at("SECTOR")?, bytes: at("BYTES")?, latency: at("LAT(ms)")? })
+        let disk = at("DISK")?;
+        Some(SnoopColumns { disk, op: at("T")?, sector: at("SECTOR")?, bytes: at("BYTES")?, latency: at("LAT(ms)")? })
+    }
+
+    /// The disk of a line.
+    pub fn disk<'t>(&self, text: &'t str) -> Option<&'t str> {
+        text.split_ascii_whitespace().rev().nth(self.disk)
     }
 
     /// A command; `None` for one that moves no data.
@@ -45,13 +52,15 @@ impl SnoopColumns {
         let (sector, size) = (number(self.sector)?, number(self.bytes)?);
         // Milliseconds read as seconds are a thousand times too long.
         let took = Seconds::read(field(self.latency)?).ok_or(())?.ns / 1_000;
-        if size == 0 {
+        // A flush comes out as a read of 8 bytes.
+        if size == 0 || size % 512 != 0 {
             return Ok(None);
         }
-        let issued = ended.ns.saturating_sub(took);
+        let ended = ended.ns.saturating_add(BEFORE);
+        let issued = ended.saturating_sub(took);
         let from = sector.saturating_mul(512);
-        let (others, is_joined, continues, idle, free) = (0, false, false, 0, 0);
-        Ok(Some(Done { issued, ended: ended.ns, op, from, size, others, is_joined, continues, idle, free }))
+        let (process, others, is_joined, continues, idle, free) = (0, 0, false, false, 0, 0);
+        Ok(Some(Done { issued, ended, op, process, from, size, others, is_joined, continues, idle, free }))
     }
 }
 
@@ -60,12 +69,22 @@ impl SnoopColumns {
 pub struct Snooped {
     seen: Seen,
     sum: u64,
+    disk: Option<String>,
     before: Option<Done>,
 }
 
 impl Snooped {
     /// One more, with how it lies to the one before.
-    pub fn take(&mut self, mut done: Done) -> Done {
+    ///
+    /// # Errors
+    /// If it is another disk's.
+    pub fn take(&mut self, mut done: Done, disk: &str) -> Result<Done, MeasurementRefused> {
+        let own = self.disk.get_or_insert_with(|| disk.to_owned());
+        if own != disk {
+            return Err(MeasurementRefused::because(format!(
+                "the trace has commands of the disks {own} and {disk}: record one with `biosnoop -d {disk}`"
+            )));
+        }
         if let Some(before) = self.before {
             done.others = u32::from(before.ended > done.issued);
             done.free = before.ended;
@@ -77,7 +96,7 @@ impl Snooped {
         self.sum = self.sum.saturating_add(done.residence());
         self.seen.most_in_flight = self.seen.most_in_flight.max(done.others + 1);
         self.before = Some(done);
-        done
+        Ok(done)
     }
 
     /// The end of the file.

@@ -36,10 +36,11 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
         _ => return Ok(ReadEvent::Other),
     };
     let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
+    let process = number(4).and_then(|process| u32::try_from(process).ok()).unwrap_or(0);
     if phase == Phase::Cut {
         // `X R 1024 / 2048`: the first sector of the I/O and of its rest.
         let (Some(rwbs), Some(sector)) = (fields.get(6), number(9)) else { return Ok(ReadEvent::Wrong) };
-        let event = TraceEvent { at: seconds.ns, device, phase, op: op_of(rwbs), sector, sectors: 0 };
+        let event = TraceEvent { at: seconds.ns, device, phase, op: op_of(rwbs), process, sector, sectors: 0 };
         return Ok(ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution }));
     }
     let (Some(rwbs), Some(sector), Some("+"), Some(sectors)) =
@@ -51,6 +52,6 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
     // The error stands last, in brackets.
     let failed = phase == Phase::Ended && fields.last().is_some_and(|error| error.starts_with("[-"));
     let phase = if failed { Phase::Failed } else { phase };
-    let event = TraceEvent { at: seconds.ns, device, phase, op: op_of(rwbs), sector, sectors };
+    let event = TraceEvent { at: seconds.ns, device, phase, op: op_of(rwbs), process, sector, sectors };
     Ok(ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution }))
 }

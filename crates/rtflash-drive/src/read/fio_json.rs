@@ -57,6 +57,8 @@ pub struct LoggedJob {
     pub has_issue: bool,
     /// I/Os outstanding at most.
     pub depth: u32,
+    /// The time between an I/O and the next one (`thinktime`), in ns.
+    pub think: u64,
 }
 
 /// A histogram of json+: latencies in ns, each bin by its midpoint, and how many are in it.
@@ -130,6 +132,7 @@ impl FioRun {
             has_offset: is_on("log_offset"),
             has_issue: is_on("log_issue_time"),
             depth: option("iodepth").and_then(|depth| depth.parse().ok()).unwrap_or(1),
+            think: option("thinktime").and_then(think).unwrap_or(0),
         })
     }
 
@@ -164,6 +167,18 @@ impl FioRun {
         }
         Ok(found)
     }
+}
+
+/// A think time of fio in ns: a number of microseconds, or one with its unit.
+fn think(text: &str) -> Option<u64> {
+    let digits = text.find(|of: char| !of.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "" | "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
 }
 
 impl Bins {

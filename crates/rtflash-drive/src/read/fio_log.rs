@@ -7,13 +7,11 @@ use std::io::BufRead;
 
 use rtflash_host::Op;
 
+use super::BEFORE;
 use super::fio_json::LoggedJob;
 use super::lines::each_line;
 use crate::command::Done;
 use crate::refused::MeasurementRefused;
-
-/// The offset of times in milliseconds, so that no I/O was issued before 0: an hour, in ns.
-const BEFORE: u64 = 3_600_000_000_000;
 
 /// Reads the log of a job and hands on each I/O.
 ///
@@ -66,10 +64,10 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
         let issued = ended.saturating_sub(took);
         // One at a time: the drive was idle at the issue. Milliseconds do not state for how long,
         // nor that the command before had ended.
-        let (idle, free) = if at_issue > 0 { (issued.saturating_sub(end), end) } else { (0, 0) };
-        each(Done { issued, ended, op, from, size, others: 0, is_joined: false, continues: false, idle, free });
-        end = ended;
-        read += 1;
+        let (idle, free) = if at_issue > 0 { (issued.saturating_sub(end), end) } else { (job.think, 0) };
+        let (process, others, is_joined, continues) = (0, 0, false, false);
+        each(Done { issued, ended, op, process, from, size, others, is_joined, continues, idle, free });
+        (end, read) = (ended, read + 1);
         Ok(())
     })?;
     if read == 0 {
@@ -86,12 +84,17 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
 /// # Errors
 /// If no job or several ones match.
 pub fn job_of<'a>(file: &str, jobs: &'a [LoggedJob]) -> Result<&'a LoggedJob, MeasurementRefused> {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let file = base(file);
+    if ["_slat.", "_bw.", "_iops."].iter().any(|kind| file.contains(kind)) {
+        return Err(MeasurementRefused::because(format!(
+            "`{file}` holds no times of whole I/Os: pass the logs with `_lat.` in their names alone"
+        )));
+    }
     let with_log: Vec<&LoggedJob> = jobs.iter().filter(|job| job.log.is_some()).collect();
     if let [only] = with_log[..] {
         return Ok(only);
     }
-    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let file = base(file);
     let stem = ["_lat.", "_clat."].iter().find_map(|mark| file.split_once(mark)).map_or(&*file, |(stem, _)| stem);
     let mut named = with_log.into_iter().filter(|job| job.log.as_deref().map(base).as_deref() == Some(stem));
     match (named.next(), named.next()) {

@@ -37,13 +37,22 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
         ));
     }
     let Some(seconds) = Seconds::read(clock) else { return Ok(ReadEvent::Wrong) };
+    let process = process(before);
     let text = &text[at..];
-    let event = if phase == Phase::Cut { cut(text, seconds.ns) } else { event(text, phase, seconds.ns) };
+    let event = if phase == Phase::Cut { cut(text, seconds.ns) } else { event(text, phase, process, seconds.ns) };
     Ok(event.map_or(ReadEvent::Wrong, |event| ReadEvent::Event(TimedEvent { event, resolution: seconds.resolution })))
 }
 
+/// The process in front of the core: `fio-1676 [001]`, `fio-1676 (1670) [001]` where the group of
+/// threads is recorded, or `fio 1676 [001]` of `perf script`.
+fn process(before: &str) -> u32 {
+    let name = before.rsplit_once(" [").map_or("", |(name, _)| name.trim_end());
+    let name = if name.ends_with(')') { name.rsplit_once('(').map_or("", |(name, _)| name.trim_end()) } else { name };
+    name.rsplit([' ', '-']).next().and_then(|process| process.parse().ok()).unwrap_or(0)
+}
+
 /// The text after the time.
-fn event(text: &str, phase: Phase, at: u64) -> Option<TraceEvent> {
+fn event(text: &str, phase: Phase, process: u32, at: u64) -> Option<TraceEvent> {
     // The command of SCSI stands in parentheses, and has blanks.
     let (head, tail) = (text.split_once('(')?.0, text.split_once(") ")?.1);
     let mut head = head.split_ascii_whitespace().skip(1);
@@ -54,7 +63,7 @@ fn event(text: &str, phase: Phase, at: u64) -> Option<TraceEvent> {
     let sectors = (tail.next()? == "+").then(|| tail.next()?.parse().ok()).flatten()?;
     let failed = phase == Phase::Ended && tail.last().is_some_and(|error| error.starts_with("[-"));
     let phase = if failed { Phase::Failed } else { phase };
-    Some(TraceEvent { at, device, phase, op, sector, sectors })
+    Some(TraceEvent { at, device, phase, op, process, sector, sectors })
 }
 
 /// A cut: `block_split: 7,0 R 1024 / 2048 [fio]`, the first sector of the I/O and of its rest.
@@ -62,5 +71,5 @@ fn cut(text: &str, at: u64) -> Option<TraceEvent> {
     let fields: Vec<&str> = text.split_ascii_whitespace().skip(1).collect();
     let [device, rwbs, _, "/", sector, ..] = fields[..] else { return None };
     let (device, op, sector) = (device_of(device)?, op_of(rwbs), sector.parse().ok()?);
-    Some(TraceEvent { at, device, phase: Phase::Cut, op, sector, sectors: 0 })
+    Some(TraceEvent { at, device, phase: Phase::Cut, op, process: 0, sector, sectors: 0 })
 }

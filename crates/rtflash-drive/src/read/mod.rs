@@ -60,6 +60,9 @@ pub struct TraceRead {
     pub refused: u64,
 }
 
+/// The offset of times that begin at an end: an hour, in ns, so that no command begins before 0.
+const BEFORE: u64 = 3_600_000_000_000;
+
 /// Lines without an event after which a file is no trace.
 const MAX_HEAD: u64 = 10_000;
 
@@ -89,7 +92,7 @@ pub fn read_trace(
             Some(Form::Blkparse) => blkparse::line(line)?,
             Some(Form::Biosnoop(columns)) => {
                 match columns.line(line) {
-                    Ok(Some(done)) => each(snooped.take(done)),
+                    Ok(Some(done)) => each(snooped.take(done, columns.disk(line).unwrap_or(""))?),
                     Ok(None) => {}
                     Err(()) => refused += 1,
                 }

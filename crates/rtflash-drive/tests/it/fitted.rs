@@ -7,7 +7,7 @@ use rtflash_host::run::{Emmc, HostDevice, Slow, read_setup};
 use rtflash_model::random::Stream;
 use rtflash_model::{Span, format_ns};
 
-use crate::traced::{measured, measured_in_rounds, scenario};
+use crate::traced::{measured, measured_in_a_loop, measured_in_rounds, scenario};
 
 /// A random eMMC, with episodes of its own or of one operation, as a scenario has it.
 fn random_emmc(stream: &mut Stream) -> String {
@@ -167,18 +167,38 @@ fn a_drive_with_a_controller_is_an_nvme() {
     }
 }
 
-/// Real flash behind the controller, whose channels move bytes at a time: no kind has that. An
-/// `nvme` errs least.
+/// Real flash behind the controller, whose channels move bytes at a time: a controller that moves
+/// them keeps writes waiting behind reads, which are not kept here.
 #[test]
 fn a_drive_with_chips_is_no_serial_one() {
     let device = r#"{ "kind": "nvme", "flash": { "profile": "dgist-2021", "chips": 16, "chips_per_channel": 2,
             "page_size": 4096, "page_transfer": "5us" },
         "read": { "controller": "6us", "latency": "20us" }, "write": { "controller": "9us", "latency": "5us" },
         "buffer": 4096 }"#;
-    let fit = fit(&measured_in_rounds(device)).expect("a fit");
+    let of = measured_in_rounds(device);
+    let fit = fit(&of).expect("a fit");
     let factors: Vec<_> = fit.candidates.iter().map(|of| (of.kind, of.score())).collect();
-    let of = |kind: &str| factors.iter().find(|of| of.0 == kind).expect("a kind").1;
-    assert!(of("nvme") < 2.5 && of("nvme") < of("emmc") && of("nvme") < of("measured"), "{factors:?}");
+    let kind = |kind: &str| factors.iter().find(|of| of.0 == kind).expect("a kind").1;
+    assert!(factors[0].0 == "nvme, bytes at once" && factors[0].1 <= 1.5, "{factors:?}");
+    assert!(kind("nvme") > 2.0 && kind("emmc") > 2.0 && kind("measured") > 2.0, "{factors:?}");
+    let text = written(&fit, &Fitted::new(&of, &fit, Vec::new()));
+    assert_eq!(read_setup(&text, None).expect("a setup").device, fit.device);
+}
+
+/// The host's time between two commands of a process is found again where there is one, and runs of
+/// the fitted file have it. Processes that think say nothing about it.
+#[test]
+fn the_hosts_time_is_found() {
+    let device = r#"{ "kind": "emmc", "read": { "first": "100us", "next": "50us", "per_kib": "3us" },
+        "write": { "first": "200us", "next": "50us", "per_kib": "5us" } }"#;
+    let of = measured_in_a_loop(device, "90us");
+    let fit_of_loop = fit(&of).expect("a fit");
+    let overhead = fit_of_loop.host_overhead.expect("a time of the host");
+    // A read of 4 KiB takes 112 us: with 90 us between two of them, a loop is 1.8 times slower.
+    assert_eq!((overhead.ns, overhead.factor, overhead.factor_without), (90_000, 1.0, 1.804));
+    let text = written(&fit_of_loop, &Fitted::new(&of, &fit_of_loop, Vec::new()));
+    assert_eq!(read_setup(&text, None).expect("a setup").host.overhead.as_ns(), 90_000);
+    assert_eq!(fit(&measured_in_a_loop(device, "0us")).expect("a fit").host_overhead, None);
 }
 
 #[test]

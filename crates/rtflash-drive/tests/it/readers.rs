@@ -6,7 +6,7 @@ use std::fs;
 use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
 use rtflash_drive::read::fio_log::{job_of, read_log};
 use rtflash_drive::read::{TraceRead, read_trace};
-use rtflash_drive::{Done, MeasurementRefused};
+use rtflash_drive::{Done, DriveSample, MeasurementRefused, add_trace};
 use rtflash_host::Op;
 
 fn excerpt(name: &str) -> String {
@@ -36,6 +36,8 @@ fn ftrace_at_depth_1_is_lone_commands() {
     // The first line: 16 KiB at sector 252968, from 4414.972255 to 4414.973688.
     let first = all[0];
     assert_eq!((first.op, first.size, first.from, first.service()), (Op::Read, 16_384, 252_968 * 512, 1_433_000));
+    // Others were issued by a worker of io_uring.
+    assert_eq!(all.iter().filter(|done| done.process == 20_657).count(), 262);
     // An I/O of 1 MiB went out as two commands: the second one continues the first.
     let parts: Vec<&Done> = all.iter().filter(|done| done.continues).collect();
     assert!(parts.len() > 10 && parts.iter().all(|done| done.size == 524_288 && done.others == 1), "{}", parts.len());
@@ -94,10 +96,35 @@ fn perf_and_blkparse_say_the_same() {
         CPU0 (8,0):\n Reads Queued: 1\nSkips: 0 forward (0 -   0.0%)\n";
     let (one, other) = (trace(perf).expect("perf"), trace(blkparse).expect("blkparse"));
     assert_eq!(one.1, vec![Done { is_joined: false, ..other.1[0] }]);
+    assert_eq!(one.1[0].process, 328);
     assert_eq!((one.1[0].op, one.1[0].service(), one.0.resolution), (Op::Write, 250_001, 1));
     assert_eq!((other.0.seen.failed, other.0.seen.of_others, other.1.len()), (1, 1, 1));
     let skipped = blkparse.replace("Skips: 0", "Skips: 3");
     assert!(refusal(trace(&skipped)).contains("blktrace lost events"));
+}
+
+/// A process with its group of threads, a read and a write of one place in flight, and the commands
+/// of other drives.
+#[test]
+fn lines_of_other_machines() {
+    let line =
+        |at: u64, event: &str, of: &str| format!("io-30 (   28) [001] .... 1.{at:06}: block_rq_{event}: {of} [io]\n");
+    let text = [
+        line(1, "issue", "8,0 WS 4096 () 32 + 8"),
+        line(2, "issue", "8,0 R 4096 () 32 + 8"),
+        line(5, "complete", "8,0 R () 32 + 8"),
+        line(9, "complete", "8,0 WS () 32 + 8"),
+        line(10, "complete", "8,0 WS () 32 + 0"),
+    ];
+    let (read, all) = trace(&text.concat()).expect("a trace");
+    let times: Vec<_> = all.iter().map(|done| (done.op, done.process, done.residence())).collect();
+    assert_eq!((times, read.seen.unpaired), (vec![(Op::Read, 30, 3_000), (Op::Write, 30, 8_000)], 0));
+    let other = |at| line(at, "issue", "179,0 R 4096 () 32 + 8") + &line(at + 5, "complete", "179,0 R () 32 + 8");
+    let few = text.concat() + &other(20) + &other(30);
+    assert_eq!(trace(&few).expect("a trace").0.seen.of_others, 4);
+    let many = few + &other(40);
+    assert!(refusal(trace(&many)).contains("(2 of 8:0, 3 of 179:0): choose yours with --of"), "{many}");
+    assert_eq!(read_trace(many.as_bytes(), Some((8, 0)), |_| {}).expect("a trace").seen.paired, 2);
 }
 
 #[test]
@@ -110,6 +137,14 @@ fn biosnoop_is_for_slow_drives() {
         (9_500_000, 8192 * 512, Op::Write, 10_000)
     );
     assert!(refusal(trace(&slow.replace("9.50", "0.12"))).contains("too coarse"));
+    // Its times begin at the first end: what was issued before took all of its time.
+    let first = slow.replace("0.010000", "0.000000");
+    assert_eq!(trace(&first).expect("a trace").1[0].residence(), 9_500_000);
+    // A flush has no disk, and 8 bytes.
+    let flush = "0.020000    ?              0              R 0          8         2.89\n";
+    assert_eq!(trace(&(slow.clone() + flush)).expect("a trace").1.len(), 1);
+    let other = slow.lines().last().map_or_else(String::new, |line| line.replace("mmcblk0", "sda    "));
+    assert!(refusal(trace(&(slow + &other))).contains("biosnoop -d sda"));
 }
 
 #[test]
@@ -126,6 +161,10 @@ fn fio_s_log_is_read_by_its_json() {
     let bins = run.bins().expect("bins");
     assert_eq!((bins[0].op, bins[0].count()), (Op::Read, 30_001));
     assert_eq!(bins[0].percentile(5_000), Some(70_144));
+    // Behind a think time the drive was idle.
+    assert!(jobs[0].think == 0 && all.iter().all(|done| done.idle == 0));
+    let thinks = log(&text, &LoggedJob { think: 2_000_000, ..jobs[0].clone() }).expect("a log");
+    assert!(thinks.iter().all(|done| done.idle == 2_000_000));
     // A JSON that says something else is not that of this log.
     let other = LoggedJob { has_offset: false, ..jobs[0].clone() };
     assert!(refusal(log(&text, &other)).contains("6 columns, and its JSON says 5"));
@@ -133,11 +172,34 @@ fn fio_s_log_is_read_by_its_json() {
     assert!(refusal(log(&text, &deep)).contains("--trace"));
 }
 
+/// Files of a recorder, and compressed ones, are named with the command that makes text of them.
+#[test]
+fn files_that_are_no_text_are_named() {
+    let files: [(&[u8], &str); 7] = [
+        (b"\x1f\x8b\x08\x00", "`gunzip`"),
+        (b"\xfd7zXZ\x00", "`xz -d`"),
+        (b"\x28\xb5\x2f\xfd\x04", "`zstd -d`"),
+        (b"BZh91AY", "`bunzip2`"),
+        (b"\x17\x08\x44tracing6", "`trace-cmd report`"),
+        (b"PERFILE2h\x00", "`perf script`"),
+        (b"\x07tae\x01\x00", "`blkparse`"),
+    ];
+    for (bytes, what) in files {
+        let found = refusal(add_trace(&mut DriveSample::default(), "t.dat", bytes, None));
+        assert!(found.starts_with("t.dat: the file is ") && found.contains(what), "{found}");
+    }
+    assert!(refusal(add_trace(&mut DriveSample::default(), "t", &b"\x00\x00"[..], None)).contains("no trace"));
+}
+
 #[test]
 fn the_two_cases_are_refused() {
     let run = FioRun::read(&excerpt("fio-buffered.json")).expect("JSON of fio");
     assert_eq!(refusal(run.jobs()), "job `b` is buffered, so its log times the page cache: measure with direct=1");
     let job = FioRun::read(&excerpt("fio-jsonplus.json")).and_then(|run| run.jobs()).expect("jobs").remove(0);
+    for kind in ["bw", "iops", "slat"] {
+        let named = refusal(job_of(&format!("l_r_{kind}.1.log"), std::slice::from_ref(&job)));
+        assert!(named.contains("`_lat.`"), "{named}");
+    }
     let windowed = refusal(log(&excerpt("fio-windowed.log"), &job));
     assert!(windowed.contains("log_avg_msec=0"), "{windowed}");
     let old = excerpt("fio-jsonplus.json").replace("fio-3.33", "fio-2.21");
@@ -149,7 +211,7 @@ fn the_two_cases_are_refused() {
 #[test]
 fn formats_of_other_fio_versions() {
     let read = |text: &str, has_offset: bool, has_issue: bool| {
-        let job = LoggedJob { name: "a".into(), log: None, has_offset, has_issue, depth: 1 };
+        let job = LoggedJob { name: "a".into(), log: None, has_offset, has_issue, depth: 1, think: 0 };
         log(text, &job).map(|all| (all[0].residence(), all[0].size, all[0].from, all[0].issued))
     };
     let before = 3_600_000_000_000;
@@ -161,6 +223,11 @@ fn formats_of_other_fio_versions() {
     assert_eq!(read("5, 250000, 0, 4096, 0x2004, 4750000\n", false, true), Ok((250_000, 4_096, 0, 4_750_000)));
     // A log of latency has the column of issue times, and 0 in it: milliseconds count.
     assert_eq!(read("5, 250000, 0, 4096, 8192, 0x2004, 0\n", true, true), Ok((250_000, 4_096, 8_192, at)));
+    for (given, ns) in [("2000", 2_000_000), ("2ms", 2_000_000), ("1s", 1_000_000_000), ("1x", 0)] {
+        let option = format!("\"thinktime\" : \"{given}\", \"log_avg_msec\" : \"0\"");
+        let json = excerpt("fio-jsonplus.json").replace("\"log_avg_msec\" : \"0\"", &option);
+        assert_eq!(FioRun::read(&json).and_then(|run| run.jobs()).expect("jobs")[0].think, ns, "{given}");
+    }
     // Before 3.28 there was no priority.
     assert!(refusal(read("5, 250000, 0, 4096\n", false, false)).contains("fio 3.28 or later"));
     // `log_window_value=both` (3.37) has a column more.
@@ -198,7 +265,7 @@ fn the_rest_of_a_cut_io_continues_it() {
 
 #[test]
 fn issue_times_of_fio_3_38_are_exact() {
-    let job = LoggedJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1 };
+    let job = LoggedJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1, think: 0 };
     let all =
         log("1, 250000, 0, 4096, 8192, 0x0000, 1000000\n2, 300000, 1, 4096, 0, 0, 1500000\n", &job).expect("a log");
     assert_eq!((all[0].issued, all[0].ended, all[1].idle), (1_000_000, 1_250_000, 250_000));

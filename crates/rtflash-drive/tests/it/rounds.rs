@@ -28,6 +28,7 @@ fn p99(rounds: &[Vec<u64>]) -> Vec<u64> {
                 issued,
                 ended: at,
                 op,
+                process: 0,
                 from: 0,
                 size: 4_096,
                 others: 0,

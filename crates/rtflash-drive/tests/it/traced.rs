@@ -21,11 +21,11 @@ impl Watch for Ftrace {
         };
         let (at, op) = (now.as_ns() + 1_000_000_000, if command.op == Op::Read { "R" } else { "W" });
         let bytes = if event == "issue" { format!("{} ", command.size) } else { String::new() };
-        let (sector, sectors) = (command.from / 512, command.size / 512);
+        let (process, sector, sectors) = (command.job + 1, command.from / 512, command.size / 512);
         let (seconds, ns) = (at / 1_000_000_000, at % 1_000_000_000);
         writeln!(
             self.0,
-            "x-1 [000] ..... {seconds}.{ns:09}: block_rq_{event}: 8,0 {op} {bytes}() {sector} + {sectors} be,0,4 [x]"
+            "x-{process} [000] ..... {seconds}.{ns:09}: block_rq_{event}: 8,0 {op} {bytes}() {sector} + {sectors} be,0,4 [x]"
         )
         .expect("text");
     }
@@ -65,6 +65,20 @@ pub fn measured_in_rounds(device: &str) -> Measurement {
         read_scenario(&text, None).expect("a scenario")
     };
     let parts = [scenario(device, "2s"), deep("read"), deep("write")];
+    let mut sample = DriveSample::default();
+    for round in 1..=6 {
+        parts.iter().for_each(|part| add(&mut sample, part, round.into(), Some(round)));
+    }
+    sample.measurement()
+}
+
+/// Six rounds of lone commands, and of a closed loop whose process takes `overhead` between two.
+pub fn measured_in_a_loop(device: &str, overhead: &str) -> Measurement {
+    let text = format!(
+        r#"{{ "device": {device}, "host": {{ "overhead": "{overhead}" }}, "jobs": [ {{ "name": "loop", "op": "read",
+            "pattern": "random", "span": "4GiB", "size": "4KiB" }} ], "duration": "200ms" }}"#
+    );
+    let parts = [scenario(device, "2s"), read_scenario(&text, None).expect("a scenario")];
     let mut sample = DriveSample::default();
     for round in 1..=6 {
         parts.iter().for_each(|part| add(&mut sample, part, round.into(), Some(round)));

@@ -160,7 +160,8 @@ impl fmt::Display for Why {
                 write!(
                     f,
                     "the device does not state how it is attached (`attach`): commands out of the scheduler can be \
-                     more than its depth of {depth}, and the scheduler lets out {handed}"
+                     more than its depth of {depth}, and the scheduler lets out {handed}. State `attach`, or give k2 a \
+                     `max_inflight` of {depth} at most"
                 )
             }
             Why::List => f.write_str(

@@ -101,6 +101,7 @@ pub fn scenario(seed: u64) -> Scenario {
             max_sectors: rng.within(4, 16) << 10,
             requests: 100,
             turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
+            overhead: ns(if seed.is_multiple_of(8) { 70 } else { 0 }),
             merge: rng.within(0, 3) == 0,
             ..Host::default()
         },

@@ -152,7 +152,7 @@ fn what_is_a_job_file() {
     for text in ["[global]", "\n ; x\n# y\n [a]\n", "\u{feff}[a]"] {
         assert!(is_fio(text), "{text:?}");
     }
-    for text in ["", "{ \"jobs\": [] }", "rw=read\n[a]\n", "; only a comment"] {
+    for text in ["", "{ \"jobs\": [] }", "[]", "[\n  { } ]", "rw=read\n[a]\n", "; only a comment"] {
         assert!(!is_fio(text), "{text:?}");
     }
 }

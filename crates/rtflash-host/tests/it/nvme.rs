@@ -40,11 +40,11 @@ fn flash(rng: &mut Stream, chips: u32, chips_per_channel: u32, blocks_per_chip: 
 }
 
 fn costs(rng: &mut Stream) -> Costs {
-    let mut cost = || CommandCost {
-        controller: ns(rng.within(1, 9)),
-        per_kib: ns(rng.one_of(&[0, 0, 3])),
-        latency: ns(rng.one_of(&[0, 1, 25])),
-        slow: slow(rng),
+    let mut cost = || {
+        let (controller, per_kib) = (ns(rng.within(1, 9)), ns(rng.one_of(&[0, 0, 3])));
+        let latency = rng.one_of(&[0, 1, 25]);
+        let latency_per_kib = ns(if latency == 25 { 2 } else { 0 });
+        CommandCost { controller, per_kib, latency: ns(latency), latency_per_kib, slow: slow(rng) }
     };
     Costs { sequential: cost(), random: cost() }
 }
@@ -137,6 +137,14 @@ struct Plain {
     ends: Option<u64>,
 }
 
+impl Plain {
+    /// Behind controller and flash.
+    fn latency(&self) -> u64 {
+        let bytes = self.command.size * self.cost.latency_per_kib.as_ns();
+        self.cost.latency.as_ns() + bytes.div_ceil(1_024)
+    }
+}
+
 /// What an episode adds to a command that begins now: all episodes are drawn anew, from the start
 /// on.
 fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
@@ -199,7 +207,7 @@ impl Drive {
                 let place = plain.pages.iter().position(|&other| other == page).expect("it waits for it");
                 plain.pages.remove(place);
                 if plain.pages.is_empty() {
-                    plain.ends = Some(now + plain.cost.latency.as_ns());
+                    plain.ends = Some(now + plain.latency());
                 }
             }
             if self.buffered.is_empty() || self.programs.len() >= nvme.drain.expect("it is said") as usize {
@@ -229,7 +237,7 @@ impl Drive {
         self.programs.retain(|&end| end != now);
         for number in self.reads.iter().filter(|&&(end, _)| end == now).map(|&(_, number)| number).collect::<Vec<_>>() {
             let plain = self.of(number);
-            plain.ends = Some(now + plain.cost.latency.as_ns());
+            plain.ends = Some(now + plain.latency());
         }
         self.reads.retain(|&(end, _)| end != now);
         self.drain(nvme, now);
@@ -432,7 +440,7 @@ impl Watch for Counted<'_> {
             RunEvent::Ended(command) => {
                 let since = self.inside.remove(&command.id).expect("it was handed over");
                 let costs = if command.op == Op::Read { self.nvme.read } else { self.nvme.write };
-                let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
+                let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency(command.size));
                 assert!(now.since(since) >= of(costs.sequential).min(of(costs.random)));
                 self.longest = self.longest.max(now.since(since));
                 self.ended += 1;

@@ -294,7 +294,7 @@ impl Plain<'_> {
             self.latencies[job].push(self.now - released);
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
-            match self.when(job, self.now + think.as_ns()) {
+            match self.when(job, self.now + think.as_ns() + self.scenario.host.overhead.as_ns()) {
                 at if at == self.now => self.caused.push(job),
                 at => self.planned.push((at, job)),
             }

@@ -107,6 +107,7 @@ fn scenario(seed: u64) -> Scenario {
             requests_before: (rng.within(0, 1) == 0).then_some(rng.small(1, 6)),
             kernel: rng.one_of(&Kernel::ALL),
             hz: 250,
+            overhead: ns(seed % 3 * 40),
         },
         scheduler: scheduler(&mut rng),
         jobs,

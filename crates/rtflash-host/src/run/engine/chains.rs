@@ -96,7 +96,8 @@ impl<W: Watch> HostEngine<'_, W> {
             self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
-            self.replace(job, self.now.saturating_add(think));
+            let runs = self.now.saturating_add(self.scenario.host.overhead);
+            self.replace(job, runs.saturating_add(think));
         }
         self.leave(job);
     }

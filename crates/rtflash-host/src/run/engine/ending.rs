@@ -110,12 +110,13 @@ impl<W: Watch> HostEngine<'_, W> {
             return;
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {
+            let runs = self.now.saturating_add(self.scenario.host.overhead);
             match self.lives[job].end_of_io(&self.scenario.jobs[job], self.now) {
-                EndOfIo::Think => self.replace(job, self.now.saturating_add(think)),
-                EndOfIo::Replace => self.replace(job, self.now),
+                EndOfIo::Think => self.replace(job, runs.saturating_add(think)),
+                EndOfIo::Replace => self.replace(job, runs),
                 EndOfIo::Wait => {}
                 EndOfIo::ThinkAll(places) => {
-                    let at = self.now.saturating_add(think);
+                    let at = runs.saturating_add(think);
                     self.lives[job].thinks(at);
                     (0..places).for_each(|_| self.replace(job, at));
                 }

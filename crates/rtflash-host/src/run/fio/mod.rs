@@ -88,7 +88,9 @@ impl FioJobs {
 pub fn is_fio(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
-    lines.next().is_some_and(|line| line.starts_with('['))
+    // A list of JSON begins so, too.
+    let name = |line: &str| line.strip_prefix('[').map(|name| name.trim_start().starts_with(char::is_alphanumeric));
+    lines.next().and_then(name).unwrap_or(false)
 }
 
 /// Reads a fio job file, and checks that it can be run on this setup.

@@ -245,7 +245,7 @@ pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
 /// The host; what it leaves out is as in `defaults`.
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: &Host) -> Option<Host> {
-    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "hz", "merge"];
+    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "overhead", "hz", "merge"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let default = defaults.requests_before.into_iter().chain([defaults.requests]).collect();
     let written: Vec<u32> = fields.or("requests", default, requests);
@@ -259,6 +259,7 @@ fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: 
             reader.choice(raw, place, "kernel", &Kernel::NAMES).map(|at| Kernel::ALL[at])
         }),
         turnaround: fields.or("turnaround", defaults.turnaround, Reader::time),
+        overhead: fields.or("overhead", defaults.overhead, Reader::time),
         hz: fields.or("hz", defaults.hz, |reader, raw, place| {
             const HZ: [u32; 4] = [100, 250, 300, 1_000];
             let hz = reader.whole_u32(raw, place)?;

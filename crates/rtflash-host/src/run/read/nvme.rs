@@ -112,12 +112,14 @@ fn costs<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<CommandCost> {
-    let mut fields = ObjectField::open(reader, raw, place, ["controller", "per_kib", "latency", "slow"])?;
+    let mut fields =
+        ObjectField::open(reader, raw, place, ["controller", "per_kib", "latency", "latency_per_kib", "slow"])?;
     let controller = fields.required(raw, "controller", "a time, such as \"5us\"", time_above_zero);
     let per_kib = fields.or("per_kib", Span::ZERO, Reader::time);
     let latency = fields.or("latency", Span::ZERO, Reader::time);
+    let latency_per_kib = fields.or("latency_per_kib", Span::ZERO, Reader::time);
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(CommandCost { controller: controller?, per_kib, latency, slow })
+    Some(CommandCost { controller: controller?, per_kib, latency, latency_per_kib, slow })
 }
 
 /// A cost without episodes.

@@ -72,6 +72,8 @@ pub struct CommandCost {
     pub per_kib: Span,
     /// Behind controller and flash, for as many commands at a time as there are.
     pub latency: Span,
+    /// As much more of that for each 1,024 bytes: they move over several channels at a time.
+    pub latency_per_kib: Span,
     /// Episodes in which the controller takes longer for each of these commands.
     pub slow: Option<Slow>,
 }
@@ -80,10 +82,18 @@ impl CommandCost {
     /// How long it has the controller, but for what an episode adds. Parts of a nanosecond count as
     /// a whole one.
     pub fn controller(&self, size: u64) -> Span {
-        let size = (u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024);
-        let size = u64::try_from(size).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST);
-        self.controller.saturating_add(size)
+        self.controller.saturating_add(by_size(size, self.per_kib))
     }
+
+    /// How long it takes behind controller and flash.
+    pub fn latency(&self, size: u64) -> Span {
+        self.latency.saturating_add(by_size(size, self.latency_per_kib))
+    }
+}
+
+fn by_size(size: u64, per_kib: Span) -> Span {
+    let all = (u128::from(size) * u128::from(per_kib.as_ns())).div_ceil(1_024);
+    u64::try_from(all).ok().and_then(Span::from_ns).unwrap_or(Span::LONGEST)
 }
 
 /// Why a drive cannot be run.

@@ -99,8 +99,8 @@ impl RunningNvme<'_> {
         let Some(fetched) = &mut self.slots[slot] else { return };
         fetched.left += pages;
         if fetched.left == 0 {
-            self.events
-                .push(Reverse((now.saturating_add(fetched.cost.latency), DriveEvent::Ends(fetched.number, slot))));
+            let end = now.saturating_add(fetched.cost.latency(fetched.command.size));
+            self.events.push(Reverse((end, DriveEvent::Ends(fetched.number, slot))));
         }
     }
 
