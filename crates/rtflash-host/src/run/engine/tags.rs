@@ -6,8 +6,8 @@
 //! tag that is given back wakes the first process of the next line that has one. A process that
 //! finds no tag after all waits at the end of another line (`blk_mq_get_tag`).
 //!
-//! What a process submits together stays in its plug until that is full (`blk_add_rq_to_plug` of
-//! block/blk-mq.c). Up to two I/Os of an asynchronous job have no plug together
+//! Requests that a process submits together stay in its plug until that is full
+//! (`blk_add_rq_to_plug` of block/blk-mq.c). Up to two I/Os of an asynchronous job share no plug
 //! (`AIO_PLUG_THRESHOLD` of fs/aio.c, `io_submit_state_start` of io_uring/io_uring.c).
 
 use std::collections::{HashMap, HashSet, VecDeque};
