@@ -141,7 +141,7 @@ def drawn(number, short):
 
 
 def cards(number):
-    """Random scenarios on cards. Without a scheduler each job is synchronous: docs/host.md names the difference."""
+    """Random scenarios on cards, with asynchronous jobs of more I/Os than a plug has among them."""
     for seed in range(number):
         draw = random.Random(7000 + seed)
         scheduler, (attach, depth) = draw.choice(["none", DEADLINE_256, "kyber"]), draw.choice(CARDS[:2])
@@ -149,8 +149,8 @@ def cards(number):
         for at in range(draw.randint(3, 6)):
             of_class = "rt" if at == 0 else draw.choice(["rt", "be", "idle", "idle"])
             op, size = draw.choice(["read", "write"]), draw.choice([4, 16, 64, 256, 512])
-            think, depth_of_job = draw.randint(20, 5_000), 1 if of_class == "rt" else draw.choice([1, 2, 4, 16])
-            is_async = scheduler != "none" and depth_of_job > 1 and draw.random() < 0.3
+            think, depth_of_job = draw.randint(20, 5_000), 1 if of_class == "rt" else draw.choice([1, 2, 4, 16, 40])
+            is_async = depth_of_job > 1 and draw.random() < 0.4
             more = {"submit": "async"} if is_async else {}
             jobs.append(job(f"job {at}", op, f"{size}KiB", of_class, think=f"{think}us", depth=depth_of_job, **more))
         device = {"attach": attach, "depth": depth, **draw.choice([PLAIN, KOSHIBA])}

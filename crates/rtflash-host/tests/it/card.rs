@@ -224,3 +224,70 @@ fn a_scheduler_that_keeps_all_is_asked_at_the_end() {
     let k2 = r#"{ "name": "k2", "max_inflight": 1 }"#;
     assert_eq!(ends(r#""mmc""#, ["1ms"; 2], "", k2, &[Short { depth: 2, count: 2, ..READS }]), [[1_000, 2_000]]);
 }
+
+/// A list has the 64 tags and a command that waits for one; the command that runs holds a tag. So
+/// 65 commands go ahead of the real-time read, or 64. The guest has these latencies, too.
+#[test]
+fn a_list_has_the_tags_of_the_driver() {
+    let jobs = [
+        Short { class: "rt", ..WRITES },
+        Short { name: "b", phase: 1_300, depth: 80, count: 80, ..READS },
+        Short { name: "c", class: "rt", phase: 20_400, ..READS },
+    ];
+    let times = ["1ms", "10ms"];
+    let longest = |scheduler: &str, host: &str| {
+        let ends = ends(r#""mmc""#, times, &format!(r#""hz": 1000{host}"#), scheduler, &jobs);
+        [ends[1].len() as u64, ends[1][79], ends[2][0]]
+    };
+    assert_eq!(longest(r#""mq-deadline""#, ""), [80, 95_700, 58_600]);
+    // All are as old while the write runs.
+    assert_eq!(longest(r#"{"name": "mq-deadline", "prio_aging_expire": "3ms"}"#, ""), [80, 88_700, 70_600]);
+    // The delay alone asks again: the write's completion does not end it, 50 us later.
+    assert_eq!(longest(r#""mq-deadline""#, r#", "turnaround": "50us""#), [80, 99_400, 61_850]);
+}
+
+/// A process that submits 40 I/Os runs the queue after 32 of them, and sees no end before all 32
+/// are issued. Up to two I/Os it submits one by one. The guest has these latencies, too.
+#[test]
+fn a_full_plug_runs_the_queue() {
+    let jobs = |depth, count| {
+        [
+            Short { depth, count, more: ASYNC, ..READS },
+            Short { name: "b", class: "rt", phase: 2_500, ..READS },
+            Short { name: "c", phase: 3_700, ..WRITES },
+        ]
+    };
+    let found = ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000"#, r#""mq-deadline""#, &jobs(40, 40));
+    let all: Vec<u64> = std::iter::repeat_n(32_000, 32).chain((39..=46).map(|at| at * 1_000)).collect();
+    assert_eq!(found, [all, vec![30_500], vec![34_300]]);
+    let found = ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000"#, r#""mq-deadline""#, &jobs(2, 6));
+    assert_eq!(found, [vec![1_000, 2_000, 2_000, 2_000, 6_000, 6_000], vec![2_500], vec![8_300]]);
+}
+
+/// Without a scheduler a process that submits together issues its commands itself. Where the driver
+/// is busy, it leaves all but the first to the software queue. The guest has these latencies, too.
+#[test]
+fn the_software_queue_is_that_of_the_kernel() {
+    let jobs = [
+        Short { depth: 3, count: 3, more: ASYNC, ..READS },
+        Short { name: "b", phase: 400, depth: 3, count: 3, more: ASYNC, ..WRITES },
+        Short { name: "c", phase: 700, depth: 4, count: 4, more: ASYNC, ..READS },
+    ];
+    let found = ends(r#""mmc""#, ["3ms", "1ms"], r#""hz": 1000"#, r#""none""#, &jobs);
+    assert_eq!(found, [vec![6_000, 6_000, 9_000], vec![9_600, 13_600, 14_600], vec![12_300, 17_300, 20_300, 23_300]]);
+}
+
+/// A process that was woken for a tag runs the queue before it takes that. So a command that a
+/// real-time one has hidden goes ahead of its own. The guest has these latencies, too.
+#[test]
+fn a_process_that_wakes_up_asks_before_it_takes_a_tag() {
+    let jobs = [
+        Short { class: "rt", ..WRITES },
+        Short { name: "b", phase: 300, ..WRITES },
+        Short { name: "c", class: "rt", phase: 700, depth: 2, count: 2, ..WRITES },
+        Short { name: "d", phase: 800, ..READS },
+    ];
+    let host = r#""hz": 1000, "requests": [2, 256]"#;
+    let found = ends(r#""tags", "depth": 1"#, ["1ms", "2ms"], host, r#""mq-deadline""#, &jobs);
+    assert_eq!(found, [vec![2_000], vec![3_700], vec![6_300, 8_300], vec![4_200]]);
+}

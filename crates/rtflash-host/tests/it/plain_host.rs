@@ -26,6 +26,10 @@ struct Process {
     io: Option<usize>,
     limit: Option<u32>,
     requests: Vec<Request>,
+    /// Whether it writes back; the I/Os that it was given; and what is in its plug.
+    buffered: bool,
+    ios: Vec<usize>,
+    plug: Vec<Request>,
     is_tried: bool,
     line: Option<usize>,
 }
@@ -342,20 +346,39 @@ impl Plain<'_> {
         let limit = self.scheduler.tag_limit(&request.command, buffered, &self.scenario.host);
         let all = self.running.iter_mut().chain(&mut self.woken).chain(self.lines.iter_mut().flatten());
         let Some(process) = all.into_iter().find(|process| (process.job, process.io) == (job, io)) else {
-            self.running.push(Process { job, io, limit, requests: vec![request], is_tried: false, line: None });
+            let (plug, ios) = (Vec::new(), vec![request.ios[0].0]);
+            let requests = vec![request];
+            self.running.push(Process { job, io, limit, requests, buffered, ios, plug, is_tried: false, line: None });
             return;
         };
-        // Requests that one process submits together are merged before any scheduler.
-        if let Some(last) = process.requests.last_mut()
-            && io.is_none()
-            && self.scenario.host.merge
-            && last.command.from + last.command.size == request.command.from
-            && last.command.size + request.command.size <= self.scenario.host.max_sectors
+        process.ios.push(request.ios[0].0);
+        process.ios.dedup();
+        process.requests.push(request);
+    }
+
+    /// Requests that one process submits together are merged before any scheduler. Those of two
+    /// I/Os or one are not submitted together.
+    fn plug(&mut self) {
+        let host = &self.scenario.host;
+        let process = &mut self.running[0];
+        let [request, ..] = &process.requests[..] else { return };
+        if !process.buffered && process.ios.len() <= 2 {
+            if process.plug.last().is_some_and(|last| last.ios[0].0 != request.ios[0].0) {
+                process.plug.clear();
+                self.ask();
+            }
+            return;
+        }
+        while process.io.is_none()
+            && !process.is_tried
+            && host.merge
+            && let [request, next, ..] = &mut process.requests[..]
+            && request.command.from + request.command.size == next.command.from
+            && request.command.size + next.command.size <= host.max_sectors
         {
-            last.command.size += request.command.size;
-            last.ios.extend(request.ios);
-        } else {
-            process.requests.push(request);
+            request.command.size += next.command.size;
+            request.ios.append(&mut next.ios);
+            process.requests.remove(1);
         }
     }
 
@@ -374,10 +397,13 @@ impl Plain<'_> {
                 if !woken || self.woken.is_empty() {
                     return any;
                 }
+                // It asks before it takes a tag.
+                self.ask();
                 let process = self.woken.remove(0);
                 let line = Some(self.next_line());
                 self.running.push(Process { line, ..process });
             }
+            self.plug();
             let Some(request) = self.running[0].requests.first().cloned() else {
                 let process = self.running.remove(0);
                 self.reap(process);
@@ -389,11 +415,13 @@ impl Plain<'_> {
                 self.running[0].is_tried = false;
             } else if self.insert(&request) {
                 any = true;
-                self.running[0].requests.remove(0);
+                let request = self.running[0].requests.remove(0);
+                self.running[0].plug.push(request);
                 (self.running[0].is_tried, self.running[0].line) = (false, None);
             } else {
                 let mut process = self.running.remove(0);
                 let line = process.line.take().unwrap_or_else(|| self.next_line());
+                process.plug.clear();
                 self.lines[line].push(process);
             }
         }
@@ -447,6 +475,12 @@ impl Plain<'_> {
                     return false;
                 }
             }
+        }
+        let plug = &mut self.running[0].plug;
+        let is_long = |last: &Request| last.command.size >= 128 << 10 && self.scenario.host.merge;
+        if plug.len() == 32 || plug.last().is_some_and(is_long) {
+            plug.clear();
+            self.ask();
         }
         request.ios.iter().for_each(|&(io, _)| self.ios[io].left -= 1);
         for (number, tag) in taken.into_iter().enumerate() {

@@ -8,6 +8,11 @@ impl<W: Watch> HostEngine<'_, W> {
     /// Asks until nothing comes, or there is no room.
     pub(super) fn ask(&mut self) {
         if self.run_card(None) {
+            // A process whose run is over can have more to submit.
+            while self.tags.has_running() {
+                self.admit(false);
+                self.run_card(None);
+            }
             return;
         }
         while self.device.has_room() {

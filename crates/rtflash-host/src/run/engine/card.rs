@@ -20,6 +20,9 @@ use crate::scheduler::SchedulerSettings;
 pub(super) struct Card {
     /// Commands that were put aside (`hctx->dispatch`).
     aside: VecDeque<Handed>,
+    /// Without a scheduler: commands behind one that was put aside (`rq_lists` of
+    /// `struct blk_mq_ctx`).
+    software: VecDeque<Handed>,
     /// The run that waits in the driver (`busy` of `struct mmc_queue`).
     waiting: Option<QueueRun>,
     /// Whether the card has a command.
@@ -43,6 +46,8 @@ struct QueueRun {
     by: Option<Submitter>,
     /// Whether it has turned once more to what was put aside.
     is_second: bool,
+    /// Whether it began with commands that were put aside.
+    is_aside: bool,
 }
 
 impl Card {
@@ -51,10 +56,22 @@ impl Card {
         self.waiting.as_ref().is_some_and(|run| run.by == Some(submitter))
     }
 
-    /// Commands that were put aside become the list of a run. The next end then runs the queue.
-    fn put_back(&mut self) -> VecDeque<Handed> {
-        self.restarts |= !self.aside.is_empty();
-        std::mem::take(&mut self.aside)
+    /// A run that begins with commands that were put aside. The next end then runs the queue.
+    fn run(&mut self, by: Option<Submitter>) -> QueueRun {
+        let mut run = QueueRun { by, ..QueueRun::default() };
+        self.put_back(&mut run);
+        run
+    }
+
+    fn put_back(&mut self, run: &mut QueueRun) {
+        run.is_aside = !self.aside.is_empty();
+        self.restarts |= run.is_aside;
+        run.list = std::mem::take(&mut self.aside);
+    }
+
+    /// A list was put aside (`blk_mq_update_dispatch_busy`).
+    fn found_busy(&mut self) {
+        self.busy = (self.busy * 7 + 16) / 8;
     }
 
     /// Commands that a list can have: one more than there are tags is out of the scheduler at most.
@@ -68,7 +85,9 @@ impl Card {
 impl<W: Watch> HostEngine<'_, W> {
     /// The worker is to run, behind whatever runs.
     pub(super) fn run_by_worker(&mut self) {
-        if let Some(card) = self.card.as_mut().filter(|card| self.queued > 0 || !card.aside.is_empty()) {
+        if let Some(card) = &mut self.card
+            && (self.queued > 0 || !card.aside.is_empty() || !card.software.is_empty())
+        {
             card.worker = true;
             self.retry = None;
         }
@@ -102,16 +121,20 @@ impl<W: Watch> HostEngine<'_, W> {
             self.continue_run(&mut card, run);
         }
         if submitted.is_some() {
-            let mut run = QueueRun { by: submitted, ..QueueRun::default() };
-            if self.has_scheduler() {
-                run.list = card.put_back();
+            let run = if self.has_scheduler() {
+                card.run(submitted)
             } else {
-                run.list.extend(std::iter::from_fn(|| self.hand_over()));
-            }
+                let list = std::iter::from_fn(|| self.hand_over()).collect();
+                QueueRun { list, by: submitted, ..QueueRun::default() }
+            };
             self.continue_run(&mut card, run);
         }
-        while card.waiting.as_ref().is_none_or(|run| run.by.is_some()) && std::mem::take(&mut card.worker) {
-            let run = QueueRun { list: card.put_back(), ..QueueRun::default() };
+        // A process that goes on comes before the worker.
+        while !self.tags.has_running()
+            && card.waiting.as_ref().is_none_or(|run| run.by.is_some())
+            && std::mem::take(&mut card.worker)
+        {
+            let run = card.run(None);
             self.continue_run(&mut card, run);
         }
         self.card = Some(card);
@@ -139,8 +162,9 @@ impl<W: Watch> HostEngine<'_, W> {
                 break;
             }
             if card.waiting.is_some() {
-                // A process that issues by itself runs the queue behind that, in vain.
-                card.restarts |= !self.has_scheduler();
+                if !self.has_scheduler() && run.by.is_some() {
+                    self.cannot_issue(card, &mut run.list);
+                }
                 self.put_aside(card, run.list);
                 break;
             }
@@ -156,6 +180,8 @@ impl<W: Watch> HostEngine<'_, W> {
             }
         }
         match run.by {
+            // Its plug was full: it has more to submit.
+            Some(submitter) if self.tags.resume(submitter) => {}
             Some(Submitter::Job(job)) => self.reap(job),
             Some(Submitter::Io(io)) => self.see_end(io),
             None => {}
@@ -169,8 +195,16 @@ impl<W: Watch> HostEngine<'_, W> {
             if std::mem::replace(&mut run.is_second, true) {
                 (card.worker, self.retry) = (true, None);
             } else {
-                run.list = card.put_back();
+                card.put_back(run);
             }
+            return;
+        }
+        if !self.has_scheduler() {
+            card.software.extend(std::iter::from_fn(|| self.hand_over()));
+            // One by one behind others (`blk_mq_do_dispatch_ctx`), else all
+            // (`blk_mq_flush_busy_ctxs`).
+            let most = if run.is_aside || card.busy > 0 { card.software.len().min(1) } else { card.software.len() };
+            run.list = card.software.drain(..most).collect();
             return;
         }
         let most = card.most();
@@ -186,11 +220,24 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
+    /// A process that issues by itself finds the driver busy. It leaves all but the first command
+    /// to the software queue, and runs the queue in vain for both (`blk_mq_plug_issue_direct`,
+    /// `blk_mq_insert_requests` of block/blk-mq.c).
+    fn cannot_issue(&self, card: &mut Card, list: &mut VecDeque<Handed>) {
+        let behind = list.split_off(1);
+        card.found_busy();
+        if !behind.is_empty() {
+            card.found_busy();
+        }
+        card.software.extend(behind);
+        card.restarts = true;
+    }
+
     /// The driver is busy (`blk_mq_dispatch_rq_list` of block/blk-mq.c). The worker runs at once,
     /// or, if the next end runs the queue anyway, 3 ms later at the latest.
     fn put_aside(&mut self, card: &mut Card, list: VecDeque<Handed>) {
         card.aside.extend(list);
-        card.busy = (card.busy * 7 + 16) / 8;
+        card.found_busy();
         card.worker = !card.restarts;
         self.retry = card.restarts.then(|| self.scenario.host.retry(self.now));
     }

@@ -7,6 +7,7 @@ use rtflash_model::Instant;
 use super::lives::EndOfIo;
 use super::tags::Submitter;
 use super::{CausedRelease, EngineEvent, HostEngine, Io};
+use crate::run::device::Attach;
 use crate::run::job::JobReleases;
 use crate::run::watch::{RunEvent, Watch};
 use crate::{Command, Op};
@@ -58,7 +59,7 @@ impl<W: Watch> HostEngine<'_, W> {
         of.is_async && matches!(of.releases, JobReleases::Closed { .. }) && waits()
     }
 
-    fn is_in_driver(&self, submitter: Submitter) -> bool {
+    pub(super) fn is_in_driver(&self, submitter: Submitter) -> bool {
         self.card.as_ref().is_some_and(|card| card.holds(submitter))
     }
 
@@ -79,6 +80,16 @@ impl<W: Watch> HostEngine<'_, W> {
             self.finish(number);
         }
         for _ in 0..std::mem::take(&mut self.progress[job].due) {
+            self.foresee(|foresight| foresight.happens(job));
+            self.release(job);
+            self.leave(job);
+        }
+        // It goes on before the worker of a card does.
+        let goes_on = CausedRelease::Io(job);
+        while self.scenario.device.attach() == Attach::Mmc
+            && let Some(at) = self.caused.iter().position(|&caused| caused == goes_on)
+        {
+            self.caused.remove(at);
             self.foresee(|foresight| foresight.happens(job));
             self.release(job);
             self.leave(job);

@@ -269,7 +269,7 @@ impl<W: Watch> HostEngine<'_, W> {
                     self.go_on(chain)
                 }
                 EngineEvent::Ask => {
-                    self.retry.take_if(|_| self.card.is_none());
+                    self.drop_retry(!self.device.has_room());
                     self.card_ended();
                     true
                 }
@@ -314,17 +314,23 @@ impl<W: Watch> HostEngine<'_, W> {
     /// once.
     fn runs_at_end(&mut self, waited: bool) -> bool {
         let turnaround = self.scenario.host.turnaround;
-        let is_card = self.card.is_some();
-        let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends || is_card;
+        let runs = std::mem::replace(&mut self.restarts, waited) || self.asks_at_ends || self.card.is_some();
         let at_once = runs && turnaround == Span::ZERO;
-        self.retry.take_if(|_| at_once && !is_card);
         if at_once {
+            self.drop_retry(waited);
             self.card_ended();
         }
         if runs && !at_once {
             self.events.push(Reverse((self.now.saturating_add(turnaround), EngineEvent::Ask)));
         }
         at_once
+    }
+
+    /// A completion runs the queue, which ends a delay. It does so only if something waits there
+    /// (`blk_mq_run_hw_queue` of block/blk-mq.c): at the scheduler, or `waited` for a tag.
+    fn drop_retry(&mut self, waited: bool) {
+        let runs = self.card.is_none() && (waited || self.queued > 0);
+        self.retry.take_if(|_| runs);
     }
 
     /// Tells what the flash has done; all of it when the run is over.

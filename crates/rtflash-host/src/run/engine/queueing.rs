@@ -27,24 +27,25 @@ impl<W: Watch> HostEngine<'_, W> {
         let job = &self.scenario.jobs[whole.job as usize];
         let alone = job.submits_alone();
         let submitter = if alone { Submitter::Job(whole.job as usize) } else { Submitter::Io(io) };
-        let merges = alone && self.merger.is_some() && self.scenario.device.merges(&whole, &whole);
         let mut parts = 0;
         for command in self.scenario.requests(whole) {
             let ios = vec![(io, command.from.saturating_add(command.size))];
             let limit = self.tag_limit(&command);
             let tags = self.pieces(&command);
-            let (max, scheduler) = (self.scenario.host.max_sectors, &self.scheduler);
-            self.tags.submit(submitter, limit, Submitted { command, tags, ios }, |last, request| {
-                let fits = merges && plug(last, request, max);
-                if fits {
-                    let piece = scheduler.piece(&last.command).unwrap_or(last.command.size);
-                    last.tags = last.command.size.div_ceil(piece);
-                }
-                fits
-            });
+            self.tags.submit(submitter, limit, job.is_buffered(), Submitted { command, tags, ios });
             parts += 1;
         }
         parts
+    }
+
+    /// Puts a request into the one before it in the plug of its process, if it fits.
+    fn plugs(&self, last: &mut Submitted, request: &Submitted) -> bool {
+        let merges = self.merger.is_some() && self.scenario.device.merges(&last.command, &request.command);
+        let fits = merges && plug(last, request, self.scenario.host.max_sectors);
+        if fits {
+            last.tags = self.pieces(&last.command);
+        }
+        fits
     }
 
     /// Pieces of a request.
@@ -58,6 +59,7 @@ impl<W: Watch> HostEngine<'_, W> {
         let (mut any, mut is_open) = (false, false);
         loop {
             let mut tags = std::mem::take(&mut self.tags);
+            tags.merge_in_plug(|last, request| self.plugs(last, request));
             let step = tags.next(|request| self.merge(request));
             self.tags = tags;
             match step {
@@ -67,14 +69,28 @@ impl<W: Watch> HostEngine<'_, W> {
                         self.tags.hold(command.id, tag);
                     }
                 }
+                Some(Step::GoesOn) => {}
+                Some(Step::Plug(submitter)) => {
+                    is_open = false;
+                    if !self.run_card(Some(submitter)) {
+                        self.ask();
+                        self.tags.resume(submitter);
+                    }
+                }
                 Some(Step::Done(submitter)) => {
                     is_open = false;
                     self.run_card(Some(submitter));
-                    if let Submitter::Job(job) = submitter {
+                    if let Submitter::Job(job) = submitter
+                        && !self.is_in_driver(submitter)
+                    {
                         self.reap(job);
                     }
                 }
-                None if woken && self.tags.run_woken() => {}
+                // It runs the queue before it looks for a tag (`blk_mq_get_tag`).
+                None if woken && self.tags.has_woken() => {
+                    self.ask();
+                    self.tags.run_woken();
+                }
                 None => {
                     // A process that waits for a tag leaves it to the worker to run the queue.
                     if is_open {

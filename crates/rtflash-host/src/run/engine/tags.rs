@@ -5,6 +5,10 @@
 //! in one of eight lines, which take turns in both directions. Each wait is in the next line. Each
 //! tag that is given back wakes the first process of the next line that has one. A process that
 //! finds no tag after all waits at the end of another line (`blk_mq_get_tag`).
+//!
+//! Requests that a process submits together stay in its plug until that is full
+//! (`blk_add_rq_to_plug` of block/blk-mq.c). Up to two I/Os of an asynchronous job share no plug
+//! (`AIO_PLUG_THRESHOLD` of fs/aio.c, `io_submit_state_start` of io_uring/io_uring.c).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -16,6 +20,12 @@ use crate::run::scenario::Scenario;
 const LINES: usize = 8;
 /// Tags that are given back before a process wakes up, at most (`SBQ_WAKE_BATCH`).
 const BATCH: u32 = 8;
+/// Requests of a plug, and bytes of its last one, from which on it is full
+/// (`BLK_MAX_REQUEST_COUNT`, `BLK_PLUG_FLUSH_SIZE`). The bytes count where requests are merged.
+const PLUG: u32 = 32;
+const PLUG_BYTES: u64 = 128 << 10;
+/// I/Os that an asynchronous job submits one by one, at most.
+const ALONE: u64 = 2;
 
 /// A process that submits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +47,13 @@ pub(super) struct Submitted {
     pub(super) ios: Vec<(u64, u64)>,
 }
 
+impl Submitted {
+    /// Its last I/O.
+    fn io(&self) -> u64 {
+        self.ios.last().expect("invariant: a request is a part of an I/O").0
+    }
+}
+
 /// A process with all that it has to submit.
 #[derive(Debug)]
 struct Process {
@@ -44,10 +61,30 @@ struct Process {
     /// See [`crate::Scheduler::tag_limit`].
     limit: Option<u32>,
     requests: VecDeque<Submitted>,
+    /// I/Os that it was given, and whether they all share a plug.
+    ios: u64,
+    is_buffered: bool,
+    /// Requests in its plug; the I/O and the bytes of the last one.
+    plugged: u32,
+    last: (u64, u64),
+    /// The tags of the first request, which waits for the end of a plug.
+    granted: Option<Vec<u32>>,
     /// Whether the first request was tried to be merged.
     is_tried: bool,
     /// The line in which it waits next, if it was woken.
     line: Option<usize>,
+}
+
+impl Process {
+    /// Whether it submits all that it has together.
+    fn is_together(&self) -> bool {
+        self.is_buffered || self.ios > ALONE
+    }
+
+    /// Whether its plug ends in front of a request of this I/O.
+    fn ends_plug(&self, io: u64) -> bool {
+        self.plugged > 0 && !self.is_together() && self.last.0 != io
+    }
 }
 
 /// Tags that are free, and processes that wait for one.
@@ -60,6 +97,9 @@ pub(super) struct Tags {
     /// Processes that run, the first one first, and those that were woken and have not run.
     running: VecDeque<Process>,
     woken: VecDeque<Process>,
+    /// Processes that run the queue as their plug is full.
+    plugs: Vec<Process>,
+    is_merging: bool,
     /// Processes in a line, or woken, and those of jobs among them.
     waiting: u64,
     jobs: HashSet<usize>,
@@ -79,7 +119,8 @@ impl Tags {
         let tags = scenario.tags();
         // The kernel does so in `sbq_calc_wake_batch`.
         let batch = (tags.min(least.unwrap_or(tags)) / BATCH).clamp(1, BATCH);
-        Tags { bitmap: Bitmap::new(tags, scenario.tags_of_word(), &scenario.host), batch, ..Tags::default() }
+        let bitmap = Bitmap::new(tags, scenario.tags_of_word(), &scenario.host);
+        Tags { bitmap, batch, is_merging: scenario.host.merge, ..Tags::default() }
     }
 
     /// The end of a command gives its tag back (`sbitmap_queue_clear`).
@@ -119,32 +160,52 @@ impl Tags {
         self.jobs.contains(&job)
     }
 
-    /// A process has one more request to submit. `merges` puts it into the one before, of the same
-    /// process (`blk_attempt_plug_merge`); says whether it has.
-    pub(super) fn submit(
-        &mut self,
-        submitter: Submitter,
-        limit: Option<u32>,
-        request: Submitted,
-        merges: impl FnOnce(&mut Submitted, &Submitted) -> bool,
-    ) {
+    /// A process has one more request to submit. With `is_buffered` it writes back.
+    pub(super) fn submit(&mut self, submitter: Submitter, limit: Option<u32>, is_buffered: bool, request: Submitted) {
         let own = |process: &&mut Process| process.submitter == submitter;
         let known = match submitter {
             Submitter::Io(_) => self.running.back_mut().filter(own),
             Submitter::Job(job) if self.jobs.contains(&job) => {
                 self.woken.iter_mut().chain(self.lines.iter_mut().flatten()).find(own)
             }
-            Submitter::Job(_) => self.running.iter_mut().find(own),
+            Submitter::Job(_) => self.running.iter_mut().chain(&mut self.plugs).find(own),
         };
+        self.submitted += 1;
         let Some(process) = known else {
-            let requests = [request].into();
-            self.submitted += 1;
-            self.running.push_back(Process { submitter, limit, requests, is_tried: false, line: None });
+            self.running.push_back(Process {
+                submitter,
+                limit,
+                requests: [request].into(),
+                ios: 1,
+                is_buffered,
+                plugged: 0,
+                last: (0, 0),
+                granted: None,
+                is_tried: false,
+                line: None,
+            });
             return;
         };
-        if !process.requests.back_mut().is_some_and(|last| merges(last, &request)) {
-            process.requests.push_back(request);
-            self.submitted += 1;
+        let is_part = process.requests.back().is_some_and(|last| last.io() == request.io());
+        process.ios += u64::from(!is_part);
+        process.requests.push_back(request);
+    }
+
+    /// The first requests of the process that runs are merged in its plug (`blk_attempt_plug_merge`
+    /// of block/blk-merge.c). `merges` puts one into the one before, and says whether it has.
+    pub(super) fn merge_in_plug(&mut self, merges: impl Fn(&mut Submitted, &Submitted) -> bool) {
+        let Some(process) = self.running.front_mut() else { return };
+        if process.is_tried || !process.is_together() || matches!(process.submitter, Submitter::Io(_)) {
+            return;
+        }
+        while let Some(mut first) = process.requests.pop_front() {
+            let fits = process.requests.front().is_some_and(|next| merges(&mut first, next));
+            if !fits {
+                process.requests.push_front(first);
+                return;
+            }
+            self.submitted -= 1;
+            process.requests[0] = first;
         }
     }
 
@@ -154,46 +215,79 @@ impl Tags {
         line
     }
 
-    /// A process that was woken runs. Says whether there is one.
-    pub(super) fn run_woken(&mut self) -> bool {
-        let Some(process) = self.woken.pop_front() else { return false };
+    /// Whether a process was woken and has not run.
+    pub(super) fn has_woken(&self) -> bool {
+        !self.woken.is_empty()
+    }
+
+    /// Whether a process has something to submit and does not wait.
+    pub(super) fn has_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// The first process that was woken runs.
+    pub(super) fn run_woken(&mut self) {
+        let Some(process) = self.woken.pop_front() else { return };
         self.waiting -= 1;
         if let Submitter::Job(job) = process.submitter {
             self.jobs.remove(&job);
         }
         let line = Some(self.next_line());
         self.running.push_back(Process { line, ..process });
+    }
+
+    /// A process has run the queue for a plug that was full, and goes on. Says whether it had one.
+    pub(super) fn resume(&mut self, submitter: Submitter) -> bool {
+        let Some(at) = self.plugs.iter().position(|process| process.submitter == submitter) else { return false };
+        self.running.push_front(self.plugs.remove(at));
         true
     }
 
     /// The next step of the processes that run. A request that `merges` takes needs no tag.
-    pub(super) fn next(&mut self, mut merges: impl FnMut(&Submitted) -> bool) -> Option<Step> {
-        loop {
-            let mut process = self.running.pop_front()?;
-            let Some(request) = process.requests.front() else {
-                return Some(Step::Done(process.submitter));
-            };
-            if !std::mem::replace(&mut process.is_tried, true) && merges(request) {
-                self.submitted -= 1;
-                process.requests.pop_front();
-                process.is_tried = false;
-                self.running.push_front(process);
-                continue;
-            }
-            if let Some(tags) = self.take(request.command.cpu, process.limit, request.tags) {
-                let request = process.requests.pop_front().expect("invariant: it was the first");
-                self.submitted -= 1;
-                (process.is_tried, process.line) = (false, None);
-                self.running.push_front(process);
-                return Some(Step::Admitted(request, tags));
-            }
+    pub(super) fn next(&mut self, merges: impl FnOnce(&Submitted) -> bool) -> Option<Step> {
+        let mut process = self.running.pop_front()?;
+        let submitter = process.submitter;
+        let Some(request) = process.requests.front() else { return Some(Step::Done(submitter)) };
+        let (io, bytes) = (request.io(), request.command.size);
+        if process.ends_plug(io) {
+            return Some(self.end_plug(process));
+        }
+        if !std::mem::replace(&mut process.is_tried, true) && merges(request) {
+            self.submitted -= 1;
+            process.requests.pop_front();
+            process.is_tried = false;
+            self.running.push_front(process);
+            return Some(Step::GoesOn);
+        }
+        let (cpu, number) = (request.command.cpu, request.tags);
+        let Some(tags) = process.granted.take().or_else(|| self.take(cpu, process.limit, number)) else {
             let line = process.line.take().unwrap_or_else(|| self.next_line());
             self.waiting += 1;
-            if let Submitter::Job(job) = process.submitter {
+            if let Submitter::Job(job) = submitter {
                 self.jobs.insert(job);
             }
+            // The plug of a process that sleeps is empty (`blk_mq_flush_plug_list`).
+            process.plugged = 0;
             self.lines[line].push_back(process);
+            return Some(Step::GoesOn);
+        };
+        if process.plugged >= PLUG || process.plugged > 0 && self.is_merging && process.last.1 >= PLUG_BYTES {
+            process.granted = Some(tags);
+            return Some(self.end_plug(process));
         }
+        let request = process.requests.pop_front().expect("invariant: it was the first");
+        self.submitted -= 1;
+        (process.is_tried, process.line) = (false, None);
+        (process.plugged, process.last) = (process.plugged + 1, (io, bytes));
+        self.running.push_front(process);
+        Some(Step::Admitted(request, tags))
+    }
+
+    fn end_plug(&mut self, mut process: Process) -> Step {
+        process.plugged = 0;
+        let submitter = process.submitter;
+        self.plugs.push(process);
+        Step::Plug(submitter)
     }
 
     /// Takes `number` tags, or none.
@@ -220,6 +314,10 @@ impl Tags {
 pub(super) enum Step {
     /// A request has its tags, one for each piece.
     Admitted(Submitted, Vec<u32>),
+    /// It runs the queue for what is in its plug, and then goes on.
+    Plug(Submitter),
     /// It has submitted all that it had.
     Done(Submitter),
+    /// A request was merged, or waits for a tag.
+    GoesOn,
 }
