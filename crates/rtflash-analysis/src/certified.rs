@@ -10,11 +10,10 @@
 
 pub use crate::certificate::anywhere::holds_anywhere;
 pub use crate::certificate::channels::{
-    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_whole,
-    certify_without_servers, tried,
+    Certification, ChannelContention, certify, certify_beside, certify_whole, certify_without_servers,
 };
 pub use crate::certificate::choice::{
-    Choice, LastFailure, choose, choose_with, is_surely_late, largest_server, terms_without_server,
+    Choice, choose, choose_with, is_surely_late, largest_server, terms_without_server,
 };
 pub use crate::certificate::grounds::{GROUNDS, Ground, grounds};
 pub use crate::certificate::placed::PlacedProcessor;

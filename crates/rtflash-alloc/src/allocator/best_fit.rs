@@ -1,7 +1,5 @@
 //! Best fit into clusters that grow: each task where it takes the fewest chips more.
 
-use std::collections::BTreeSet;
-
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
@@ -106,10 +104,6 @@ pub(super) struct Groups<S: Sizes> {
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
     pub before: Vec<(usize, TaskGroup<S::Held>)>,
-    /// The groups without tasks.
-    empty: BTreeSet<usize>,
-    /// Memory for the groups that a task is tried in.
-    tried: Vec<usize>,
 }
 
 /// Where a task might go: the cluster that its group would need.
@@ -133,8 +127,7 @@ impl<S: Sizes> Groups<S> {
             alone.push(found.ok_or_else(|| NeverFits { task, limit: sizes.exhausted() })?);
         }
         let home = PerId::filled(0, sizes.tasks());
-        let (groups, before, tried, empty) = (Vec::new(), Vec::new(), Vec::new(), BTreeSet::new());
-        Ok(Groups { sizes, alone, groups, home, needed: 0, before, empty, tried })
+        Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new() })
     }
 
     /// The tasks in the order in which they are placed.
@@ -154,25 +147,21 @@ impl<S: Sizes> Groups<S> {
 
     /// Puts a task where it takes the fewest further chips.
     pub fn insert(&mut self, task: TaskId) {
-        let mut tried = std::mem::take(&mut self.tried);
-        let best = self.joined(task, &mut tried).unwrap_or_else(|| self.grown(task, &mut tried));
-        self.tried = tried;
+        let best = self.joined(task).unwrap_or_else(|| self.grown(task));
         let position = best.group.unwrap_or_else(|| self.empty_group());
         self.touch(position);
         let group = &mut self.groups[position];
         group.tasks.push(task);
         (group.size, group.held) = (best.size, best.held);
-        self.changed(position);
         self.home[task] = position;
         self.needed += u64::from(best.growth);
     }
 
     /// The task in a group on the chips that it has.
-    fn joined(&mut self, task: TaskId, tried: &mut Vec<usize>) -> Option<GroupChoice<S::Held>> {
-        tried.clear();
-        self.sizes.joinable(self.groups.len(), self.alone[task], tried);
+    fn joined(&mut self, task: TaskId) -> Option<GroupChoice<S::Held>> {
+        let tried = self.sizes.joinable(&self.groups, self.alone[task]);
         let mut best: Option<GroupChoice<S::Held>> = None;
-        for &position in &*tried {
+        for position in tried {
             let group = &self.groups[position];
             if group.tasks.is_empty() || group.size > self.sizes.chips() {
                 continue;
@@ -190,12 +179,11 @@ impl<S: Sizes> Groups<S> {
     }
 
     /// The task in a group that gets chips for it, or in one of its own.
-    fn grown(&mut self, task: TaskId, tried: &mut Vec<usize>) -> GroupChoice<S::Held> {
+    fn grown(&mut self, task: TaskId) -> GroupChoice<S::Held> {
         let Smallest { size, held } = self.alone[task];
         let mut best = GroupChoice { group: None, size, growth: size, held };
-        tried.clear();
-        self.sizes.growable(self.groups.len(), self.alone[task], tried);
-        for &position in &*tried {
+        let tried = self.sizes.growable(&self.groups, self.alone[task]);
+        for position in tried {
             let group = &self.groups[position];
             let least = group.size + u32::from(!S::REORGANISES);
             let chips = self.sizes.chips();
@@ -230,24 +218,12 @@ impl<S: Sizes> Groups<S> {
         for (position, group) in std::mem::take(&mut self.before) {
             group.tasks.iter().for_each(|&task| self.home[task] = position);
             self.groups[position] = group;
-            self.changed(position);
         }
-    }
-
-    /// To be called after every change of a group's tasks or size.
-    pub fn changed(&mut self, position: usize) {
-        let group = &self.groups[position];
-        if group.tasks.is_empty() {
-            self.empty.insert(position);
-        } else {
-            self.empty.remove(&position);
-        }
-        self.sizes.changed(position, group);
     }
 
     /// The first group without tasks, or a new one.
     fn empty_group(&mut self) -> usize {
-        self.empty.first().copied().unwrap_or_else(|| {
+        self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
             self.groups.push(TaskGroup::default());
             self.groups.len() - 1
         })

@@ -1,7 +1,5 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
-use std::rc::Rc;
-
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{TaskId, TaskSet};
 
@@ -29,9 +27,10 @@ use super::{Allocator, Limit, Outcome, Strategy};
 /// of any form that holds wherever it is: the fewest chips, then the least to do on them. Where
 /// these are too many chips, and would not be if no page ever waited for the bus, it goes on to
 /// clusters that hold only next to the right neighbours: partitions with less waiting, confirmed
-/// where their chips are, what `clustering-search` finds, and at last every partition, size,
-/// placement and choice of channels, as far as some thousand trials go. On small devices that is
-/// all there are; on larger ones a no is then not proved.
+/// where their chips are, what `clustering-search` finds, partitions with all chips given out, and
+/// at last every partition, size, placement and choice of channels, as far as some thousand trials
+/// go. On small devices that is all there are; on larger ones the search is cut short, and cannot
+/// tell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 
@@ -213,21 +212,13 @@ impl<S: Sizes> Subsets<S> {
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
         let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
-        let mut search = PartitionSearch { fewest, options: vec![None; all + 1], found: Vec::new(), most };
+        let mut search = PartitionSearch { fewest, found: Vec::new(), most };
         self.split(all, self.chips, &mut Vec::new(), &mut search);
         search.found
     }
 
-    fn options(&self, subset: usize, fewest: &[Option<u32>]) -> BlockOptions {
-        let option = |block: usize| {
-            let needed = self.chips_of(block)?.checked_add(fewest[subset & !block]?)?;
-            Some((needed, S::load(self.held[block]), block))
-        };
-        let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
-        options.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        options.into_iter().map(|(needed, _, block)| (needed, block)).collect()
-    }
-
+    /// Divides a subset into blocks of no more chips together: those first with which all of it
+    /// needs the fewest, and of these the least loaded.
     fn split(&self, subset: usize, chips: u32, blocks: &mut Vec<usize>, search: &mut PartitionSearch) {
         if search.found.len() >= search.most {
             return;
@@ -236,9 +227,13 @@ impl<S: Sizes> Subsets<S> {
             search.found.push(blocks.clone());
             return;
         }
-        let PartitionSearch { options, fewest, .. } = &mut *search;
-        let options = Rc::clone(options[subset].get_or_insert_with(|| self.options(subset, fewest)));
-        for &(_, block) in options.iter().take_while(|option| option.0 <= chips) {
+        let option = |block: usize| {
+            let needed = self.chips_of(block)?.checked_add(search.fewest[subset & !block]?)?;
+            (needed <= chips).then_some((needed, S::load(self.held[block]), block))
+        };
+        let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
+        options.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        for (_, _, block) in options {
             blocks.push(block);
             self.split(subset & !block, chips - self.size[block], blocks, search);
             blocks.pop();
@@ -246,16 +241,10 @@ impl<S: Sizes> Subsets<S> {
     }
 }
 
-/// The blocks that a subset may begin with, each with the chips that all of it needs at least: in
-/// the order of trying.
-type BlockOptions = Rc<[(u32, usize)]>;
-
 /// Partitions of all tasks, as they are found.
 struct PartitionSearch {
     /// The fewest chips that each subset needs, so that no partition is begun that cannot be ended.
     fewest: Vec<Option<u32>>,
-    /// What each subset may begin with, once it was asked for.
-    options: Vec<Option<BlockOptions>>,
     found: Vec<Vec<usize>>,
     /// So many are looked for.
     most: usize,

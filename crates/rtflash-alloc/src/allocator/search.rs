@@ -136,7 +136,6 @@ impl<S: Sizes> RuinAndRecreate<S> {
         };
         *needed = *needed - u64::from(group.size) + u64::from(size);
         (group.size, group.held) = (size, held);
-        self.groups.changed(position);
     }
 
     /// A number below `bound`, from a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA

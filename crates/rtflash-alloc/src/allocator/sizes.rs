@@ -83,17 +83,14 @@ pub(super) trait Sizes {
 
     /// The groups in which the search tries a task as they are, in this order. `alone` is the
     /// task's own smallest cluster.
-    fn joinable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
-        tried.extend(0..groups);
+    fn joinable(&self, groups: &[TaskGroup<Self::Held>], _alone: Smallest<Self::Held>) -> Vec<usize> {
+        (0..groups.len()).collect()
     }
 
     /// The groups that are given more chips for a task that fits in none, in this order.
-    fn growable(&self, groups: usize, _alone: Smallest<Self::Held>, tried: &mut Vec<usize>) {
-        tried.extend(0..groups);
+    fn growable(&self, groups: &[TaskGroup<Self::Held>], _alone: Smallest<Self::Held>) -> Vec<usize> {
+        (0..groups.len()).collect()
     }
-
-    /// A group is this one now.
-    fn changed(&mut self, _position: usize, _group: &TaskGroup<Self::Held>) {}
 
     /// So many tasks have a group now: none where groups begin to be formed.
     fn notify(&self, _placed: usize) {}

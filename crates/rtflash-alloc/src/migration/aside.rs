@@ -1,6 +1,6 @@
 //! Clusters that move out of the way of others.
 
-use rtflash_analysis::certified::{LeastLoad, SURELY_ABOVE_ONE};
+use rtflash_analysis::certified::{LeastShares, SURELY_ABOVE_ONE};
 use rtflash_model::{ChipId, Cluster, TaskId};
 
 use super::stage::{Goal, Scene};
@@ -10,10 +10,9 @@ impl Scene<'_> {
     /// The reason, without a test, for which a cluster that runs does not take these tasks.
     pub(super) fn overloaded(&self, position: usize, moving: &[TaskId]) -> Option<StageRefusal> {
         let (cluster, placement) = (&self.now.clusters[position], self.now.certificates[position].placement);
-        let load = |moved: usize| {
-            let tasks = cluster.tasks.iter().chain(&moving[..moved]).map(|&task| &self.set.tasks()[task]);
-            LeastLoad::new(self.set.device(), tasks, cluster.size(), placement, self.work).alone()
-        };
+        let tasks = cluster.tasks.iter().chain(moving).map(|&task| &self.set.tasks()[task]);
+        let shares = LeastShares::new(self.set.device(), tasks, cluster.size(), placement);
+        let load = |moved: usize| shares.of(0..cluster.tasks.len() + moved).alone();
         let moved = (1..=moving.len()).find(|&moved| load(moved) > SURELY_ABOVE_ONE)?;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
         let thousandths = (load(moved) * 1_000.0) as u64;

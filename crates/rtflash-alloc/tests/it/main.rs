@@ -19,5 +19,4 @@ mod refined;
 mod settled;
 mod sound;
 mod sound_agreement;
-mod trials;
 mod verified;

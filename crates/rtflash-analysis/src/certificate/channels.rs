@@ -3,7 +3,6 @@
 mod certify;
 mod extended;
 mod neighbourhoods;
-mod trials;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -22,9 +21,8 @@ use crate::organisation::processor::Processor;
 use crate::organisation::shared_bus::SharedBus;
 use crate::organisation::{collects, is_on_one_channel, may_queue};
 use crate::work::Work;
-pub use certify::{Certification, Trial, certify, certify_beside, certify_whole, certify_without_servers, tried};
+pub use certify::{Certification, certify, certify_beside, certify_whole, certify_without_servers};
 use neighbourhoods::Neighbourhood;
-pub use trials::TrialAnswers;
 
 /// A cluster's processor with no one else on the bus, once it was asked for; `None` inside where
 /// its times cannot be added up.
@@ -59,10 +57,6 @@ pub struct ChannelContention<'a> {
     whole: bool,
     /// Whether what clusters leave is given to servers.
     reserves: bool,
-    /// Whether no terms are looked for where a few steps tell that it fails without a pass.
-    hasty: bool,
-    /// Answers of a search's trials so far; `None` if certificates are made.
-    trials: Option<&'a TrialAnswers>,
 }
 
 impl<'a> ChannelContention<'a> {
@@ -94,8 +88,6 @@ impl<'a> ChannelContention<'a> {
             channels: Rc::new(channels),
             whole: false,
             reserves: true,
-            hasty: false,
-            trials: None,
         }
     }
 

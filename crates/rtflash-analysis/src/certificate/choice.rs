@@ -2,13 +2,10 @@
 
 mod candidates;
 
-use std::borrow::Cow;
-use std::cell::Cell;
-
 use rtflash_model::Span;
 
 use crate::demand::bus::Contention;
-use crate::demand::{Demand, DemandVerdict, Patience, SureShares, Windows};
+use crate::demand::{Demand, DemandVerdict, Patience, SureShares};
 use crate::gc::ChosenGc;
 use crate::organisation::processor::{DemandTask, Processor};
 use crate::time::{Cost, ns};
@@ -58,14 +55,10 @@ pub fn choose_with(
         return Choice::Fails;
     }
     let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };
-    let windows = &Windows::new(processor);
     let demands = |gc: Option<ChosenGc>| {
-        let ordered = move |contention| {
-            Demand::in_order(Cow::Borrowed(windows), processor, contention, gc, server_thousandths, work)
-        };
-        contentions.iter().map(ordered)
+        contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
     };
-    let shares = |contention| SureShares::new(windows, processor, contention, server_thousandths, work);
+    let shares = |contention| SureShares::new(processor, contention, server_thousandths, work);
     let sure: Vec<SureShares<'_>> = contentions.iter().map(shares).collect();
     // The first that is sure to hold: most need no other.
     let mut unsure = Vec::new();
@@ -75,33 +68,19 @@ pub fn choose_with(
         }
         unsure.push(gc);
     }
-    let failed = LastFailure::default();
-    let given_up = if patience == Patience::Short { 1 } else { GIVEN_UP };
-    first_to_hold(unsure, given_up, |gc| {
-        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test_with(patience))))
-    })
-}
-
-/// The last interval in which a processor failed: where one deadline is of no use, the next one
-/// often fails in the same interval.
-#[derive(Debug, Default)]
-pub struct LastFailure(Cell<Option<(usize, Span)>>);
-
-impl LastFailure {
-    /// That one of these demands, one for each kind of neighbourhood, fails there as well.
-    pub fn of<'p, D: Iterator<Item = Demand<'p>>>(&self, demands: impl FnOnce() -> D) -> Option<DemandVerdict> {
-        let (at, length) = self.0.get()?;
-        demands().nth(at).is_some_and(|demand| demand.fails_at(length)).then_some(DemandVerdict::Fails(length))
-    }
-
-    /// The first of these verdicts, one for each kind of neighbourhood, that is against it.
-    pub fn found(&self, verdicts: impl Iterator<Item = DemandVerdict>) -> Option<DemandVerdict> {
-        let (at, verdict) = verdicts.enumerate().find(|it| it.1 != DemandVerdict::Holds)?;
-        if let DemandVerdict::Fails(length) = verdict {
-            self.0.set(Some((at, length)));
+    let most = if patience == Patience::Short { 1 } else { GIVEN_UP };
+    let mut given_up = 0;
+    for gc in unsure {
+        match demands(gc).map(|demand| demand.test_with(patience)).find(|&verdict| verdict != DemandVerdict::Holds) {
+            None => return Choice::Holds(gc),
+            Some(DemandVerdict::TooLong) => given_up += 1,
+            Some(_) => {}
         }
-        Some(verdict)
+        if given_up >= most {
+            break;
+        }
     }
+    if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
 /// The largest share of a server, in thousandths, with which a processor is found to hold, and
@@ -211,27 +190,6 @@ fn terms(
         only.into_iter()
             .chain(terms.filter(move |gc| load(gc.cost, gc.reclaimed) <= share + 1e-9).map(Some).take(most)),
     )
-}
-
-/// The first of these terms that holds, by what a test says against each, up to `most_given_up`
-/// tests that are given up.
-fn first_to_hold(
-    terms: Vec<Option<ChosenGc>>,
-    most_given_up: u32,
-    failure: impl Fn(Option<ChosenGc>) -> Option<DemandVerdict>,
-) -> Choice {
-    let mut given_up = 0;
-    for gc in terms {
-        match failure(gc) {
-            None => return Choice::Holds(gc),
-            Some(DemandVerdict::TooLong) => given_up += 1,
-            Some(_) => {}
-        }
-        if given_up >= most_given_up {
-            break;
-        }
-    }
-    if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
 #[cfg(test)]

@@ -34,12 +34,6 @@ impl PlacedProcessor {
         let mut demands = self.demands(gc, server_thousandths, work);
         demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     }
-
-    /// Whether it fails without a pass, as far as a few steps tell: then it does by all terms of
-    /// garbage collection, which only add to the demand.
-    pub(crate) fn fails_anyway(&self, work: &Work) -> bool {
-        self.demands(None, 0, work).any(|demand| demand.fails_soon())
-    }
 }
 
 /// A failing interval and its slack.

@@ -6,7 +6,6 @@ use rtflash_model::{Device, Placement, Task};
 use crate::organisation::processor::Processor;
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::ns;
-use crate::work::Work;
 
 /// A load above this is above one, whatever roundings there are on the way to it.
 pub const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
@@ -109,21 +108,6 @@ impl LeastShares {
 }
 
 impl LeastLoad {
-    /// Of these tasks in a cluster of `chips` chips; nothing where times cannot be added up.
-    pub fn new<'t>(
-        device: &Device,
-        tasks: impl IntoIterator<Item = &'t Task>,
-        chips: u32,
-        placement: Placement,
-        work: &Work,
-    ) -> LeastLoad {
-        let Some(processor) = Processor::new(device, tasks, chips, placement, SharedBus::alone()) else {
-            return LeastLoad::default();
-        };
-        work.charge(processor.tasks.len() + 4);
-        LeastShare::of(&processor).on(&processor)
-    }
-
     /// The load if no page ever waits.
     pub fn alone(self) -> f64 {
         self.load
@@ -172,6 +156,7 @@ mod tests {
     use crate::demand::bus::Contention;
     use crate::gc::ChosenGc;
     use crate::random_processors::{draw_device, draw_tasks};
+    use crate::work::Work;
 
     /// A stripe's chips on a channel, with garbage collection of any deadline.
     struct Drawn {
@@ -199,7 +184,7 @@ mod tests {
         }
 
         fn least(&self, device: &Device) -> LeastLoad {
-            LeastLoad::new(device, &self.tasks, self.size, Placement::Stripe, &Work::new())
+            LeastShares::new(device, &self.tasks, self.size, Placement::Stripe).of(0..self.tasks.len())
         }
     }
 
@@ -217,10 +202,9 @@ mod tests {
                 let chosen = rng.within(1, (1 << tasks.len()) - 1);
                 let numbers = || (0..tasks.len()).filter(|task| chosen >> task & 1 == 1);
                 let of = numbers().map(|number| &tasks[number]);
-                if Processor::new(&device, of.clone(), size, placement, SharedBus::alone()).is_none() {
-                    continue;
-                }
-                let all = LeastLoad::new(&device, of, size, placement, &Work::new());
+                let whole = Processor::new(&device, of, size, placement, SharedBus::alone());
+                let Some(whole) = whole else { continue };
+                let all = LeastShare::of(&whole).on(&whole);
                 let sum = shares.of(numbers());
                 let pairs = [(all.load, sum.load), (all.pages, sum.pages), (all.writes, sum.writes)];
                 let near = pairs.into_iter().all(|(a, b)| a == b || (a - b).abs() <= 1e-12 * a.abs());

@@ -10,8 +10,6 @@ mod share;
 mod tests;
 mod windows;
 
-use std::borrow::Cow;
-
 use rtflash_model::Span;
 
 use crate::fraction::{Fraction, Rational};
@@ -23,7 +21,6 @@ use crate::work::Work;
 use bus::{Activity, Contention, Waiter};
 use end::FitsFrom;
 pub(crate) use share::SureShares;
-pub(crate) use windows::Windows;
 
 pub use patience::Patience;
 
@@ -73,7 +70,6 @@ pub struct Demand<'u> {
     preemption: Cost,
     /// Whether there is a server.
     server: bool,
-    windows: Cow<'u, Windows>,
     /// Ascending.
     segments: Vec<Segment>,
 }
@@ -110,23 +106,9 @@ impl<'u> Demand<'u> {
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
-        let windows = Cow::Owned(Windows::new(processor));
-        Demand::in_order(windows, processor, contention, gc, server_thousandths, work)
-    }
-
-    /// [`Demand::new`] with the order in which its requests are due.
-    pub(crate) fn in_order(
-        windows: Cow<'u, Windows>,
-        processor: &'u Processor,
-        contention: &'u Contention,
-        gc: Option<ChosenGc>,
-        server_thousandths: u32,
-        work: &'u Work,
-    ) -> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
-        let segments = demand.segments_of(&windows);
         work.prepare(processor.tasks.len() + 4);
-        Demand { segments, windows, ..demand }
+        Demand { segments: demand.segments_of(), ..demand }
     }
 
     /// For its load alone: no interval can be tested.
@@ -154,7 +136,6 @@ impl<'u> Demand<'u> {
             turnaround,
             preemption,
             server,
-            windows: Cow::Owned(Windows::default()),
             segments: Vec::new(),
         }
     }

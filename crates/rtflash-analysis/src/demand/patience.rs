@@ -11,8 +11,6 @@ const MANY: u64 = 64;
 /// Iterations, and some more for each relative deadline, after which it is looked whether a test
 /// fails at one of a few lengths.
 const FEW_ITERATIONS: usize = 32;
-/// Iterations that tell soon whether a test fails, or nothing.
-const VERY_FEW_ITERATIONS: usize = 8;
 
 /// How many steps a test may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +65,8 @@ impl Demand<'_> {
         }
     }
 
-    /// Whether it fails at a length, as far as a few steps tell.
-    pub(crate) fn fails_soon(&self) -> bool {
-        matches!(self.test_within(VERY_FEW_ITERATIONS), DemandVerdict::Fails(_))
-    }
-
     /// The test, given up after these iterations.
+    #[cfg(test)]
     pub(crate) fn test_within(&self, iterations: usize) -> DemandVerdict {
         self.search(iterations).verdict()
     }

@@ -2,7 +2,8 @@
 
 use rtflash_model::Span;
 
-use super::{Demand, Windows, end};
+use super::windows::windows;
+use super::{Demand, end};
 use crate::demand::bus::{Contention, Waiter};
 use crate::fraction::to_f64;
 use crate::gc::ChosenGc;
@@ -25,7 +26,7 @@ impl Demand<'_> {
     pub(crate) fn shares(&self) -> SureShares<'_> {
         let Demand { processor, contention, work, .. } = *self;
         let server = 1_000 - u32::try_from(self.share).expect("a thousand at most");
-        SureShares::new(&self.windows, processor, contention, server, work)
+        SureShares::new(processor, contention, server, work)
     }
 }
 
@@ -50,9 +51,8 @@ struct Due {
 }
 
 impl<'u> SureShares<'u> {
-    /// Of a processor whose requests are due in this order.
+    /// The shares of a processor.
     pub fn new(
-        windows: &Windows,
         processor: &'u Processor,
         contention: &'u Contention,
         server_thousandths: u32,
@@ -60,7 +60,7 @@ impl<'u> SureShares<'u> {
     ) -> SureShares<'u> {
         let demand = Demand::in_the_long_run(processor, contention, None, server_thousandths, work);
         let (asks, waits) = (contention.asks(Waiter { processor, gc: None, server: false }), !contention.is_none());
-        let due = windows.0.iter().map(|&(_, place)| {
+        let due = windows(processor).into_iter().map(|(_, place)| {
             let item = &processor.tasks[place];
             let asked = if waits && !demand.is_charged(item) { to_f64(asks.of(item)) } else { 0.0 };
             Due { sum: demand.sum_of(item, asked), before: item.step, after: Cost::ZERO }

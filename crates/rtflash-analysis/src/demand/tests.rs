@@ -89,12 +89,11 @@ fn a_few_lengths_say_what_all_say() {
 /// What fails without a pass does so at the same length by all terms of garbage collection.
 #[test]
 fn passes_only_add_to_the_demand() {
-    let (mut failing, mut soon) = (0, 0);
+    let mut failing = 0;
     for seed in 0..6_000 {
         let Some(Drawn { processor, contention, mut rng, .. }) = Drawn::new(seed) else { continue };
         let work = Work::new();
         let without = Demand::new(&processor, &contention, None, 0, &work);
-        let fails_soon = without.fails_soon();
         for _ in 0..4 {
             let deadline = ns(rng.within(1, 800));
             let Some(gc) = processor.gc(deadline, false) else { continue };
@@ -107,11 +106,9 @@ fn passes_only_add_to_the_demand() {
                 assert!(!fails || demand.fails_at(length), "seed {seed}: at {length}, by {gc:?}");
                 failing += u32::from(fails);
             }
-            assert!(!fails_soon || demand.test() != DemandVerdict::Holds, "seed {seed}: {gc:?}");
-            soon += u32::from(fails_soon);
         }
     }
-    assert!(failing > 5_000 && soon > 1_000, "{failing} {soon}");
+    assert!(failing > 5_000, "{failing}");
 }
 
 /// A test that is given up says so, and nothing else.

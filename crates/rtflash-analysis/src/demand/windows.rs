@@ -6,23 +6,19 @@ use super::{Demand, Segment};
 use crate::organisation::processor::Processor;
 
 /// D − J of each request of a processor and its place there, ascending.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Windows(pub(crate) Vec<(Span, usize)>);
-
-impl Windows {
-    pub fn new(processor: &Processor) -> Windows {
-        let mut windows: Vec<(Span, usize)> =
-            processor.tasks.iter().enumerate().map(|(place, item)| (item.window(), place)).collect();
-        // One number, which is compared without a branch.
-        windows.sort_unstable_by_key(|&(window, place)| u128::from(window.as_ns()) << 64 | place as u128);
-        Windows(windows)
-    }
+pub(super) fn windows(processor: &Processor) -> Vec<(Span, usize)> {
+    let mut windows: Vec<(Span, usize)> =
+        processor.tasks.iter().enumerate().map(|(place, item)| (item.window(), place)).collect();
+    // One number, which is compared without a branch.
+    windows.sort_unstable_by_key(|&(window, place)| u128::from(window.as_ns()) << 64 | place as u128);
+    windows
 }
 
 impl Demand<'_> {
     /// From each time within which something is due to the next, by what comes later.
-    pub(super) fn segments_of(&self, windows: &Windows) -> Vec<Segment> {
-        let mut segments: Vec<Segment> = Vec::with_capacity(windows.0.len() + 1);
+    pub(super) fn segments_of(&self) -> Vec<Segment> {
+        let windows = windows(self.processor);
+        let mut segments: Vec<Segment> = Vec::with_capacity(windows.len() + 1);
         let mut blocking = self.always_blocking;
         let mut add = |from: Span, step| {
             if segments.last().is_none_or(|last| last.from != from) {
@@ -31,7 +27,7 @@ impl Demand<'_> {
             blocking = blocking.max(step);
         };
         let mut of_gc = self.gc.and_then(|gc| Some((gc.deadline?, gc.step)));
-        for &(from, place) in windows.0.iter().rev() {
+        for (from, place) in windows.into_iter().rev() {
             if let Some((deadline, step)) = of_gc.take_if(|&mut (deadline, _)| deadline >= from) {
                 add(deadline, step);
             }

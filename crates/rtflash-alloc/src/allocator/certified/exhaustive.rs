@@ -1,206 +1,275 @@
-//! Every partition, every size, every place: what `exact` tries where its clusters hold only next
-//! to the right neighbours.
+//! Partitions whose clusters hold only next to the right neighbours: what `exact` tries last.
+//!
+//! First each partition gets all chips, and a cluster that fails gets a chip of another one. Then
+//! every size, placement and choice of chips of each partition is tried, which on small devices is
+//! all that there is.
 
-use rtflash_model::{Allocation, Placement};
+use std::collections::BTreeSet;
 
-use super::organisations::Organisations;
-use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
-use super::plans::{Plans, TaskBlock};
+use rtflash_model::{Allocation, ChipId, Cluster, Placement, Task, TaskId};
+
+use super::BoundedSearch;
+use super::chips::ChipLayout;
+use super::organisations::{DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
-use super::{BoundedSearch, refine};
-use crate::allocator::exact;
+use crate::allocator::sizes::TaskGroup;
+use crate::allocator::{Limit, exact};
 
-type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
-
-/// Chips of all allocations that are refined, together.
-const REFINED: u64 = 16_000;
-/// Chips of all allocations that are tried whatever they look like, together.
-const TRIED: u64 = 48_000;
-/// Partitions that are looked at, times chips.
-const MOST_PARTITIONS: u64 = 12_000;
-/// So many times as much on devices whose chips have two page registers: there the right neighbours
-/// make more of a difference.
-const WITH_TWO_REGISTERS: u64 = 10;
+/// Partitions that are tried, times chips: on devices whose chips have two page registers the right
+/// neighbours make more of a difference.
+const PARTITIONS: [u64; 2] = [12_000, 120_000];
+/// Trials of these partitions with all chips given out, times chips.
+const TRIALS: [u64; 2] = [16_000, 160_000];
+/// Trials of a partition with all chips given out, at most.
+const MOVES: u32 = 12;
+/// Steps towards every allocation of all partitions, times chips twice: on large devices nothing is
+/// found by trying all.
+const STEPS: u64 = 12_000_000;
+/// Steps that a trial counts for.
+const TRIAL: u64 = 64;
 /// Fewer chips count as this number.
 const FEWEST: u64 = 4;
 
-/// Parts of some sizes, with the placements of pages that each may have.
-struct SizedParts<'p> {
-    parts: &'p [TaskBlock],
-    kinds: Vec<Vec<Placement>>,
+/// Tasks that share a cluster, and how many chips they need at least.
+struct TaskBlock {
+    tasks: Vec<TaskId>,
+    least: u32,
 }
 
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
-/// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
-/// everything.
+/// for the bus: no subset holds in fewer chips. A search that is cut short is given up: finding
+/// nothing proves nothing then.
 pub(super) fn search(
     from: &BoundedSearch<'_>,
     organisations: &Organisations<'_>,
-    subsets: &DemandSubsets<'_, '_>,
+    subsets: &exact::Subsets<DemandSizes<'_, '_>>,
 ) -> Option<Allocation> {
     let device = from.problem.set.device();
-    let chips = u64::from(device.chips()).max(FEWEST);
-    let more = if device.has_cache_register() { WITH_TWO_REGISTERS } else { 1 };
-    let (refined, tried) = (more * REFINED / chips * TRIAL, TRIED / chips * TRIAL);
-    let mut search = PartitionTrials::new(from, organisations, refined);
-    // First those that look best, as they can be refined; then each partition as it needs the
-    // fewest chips, then what is left of the work shared among them.
-    let partitions = subsets.partitions(usize::try_from(more * MOST_PARTITIONS / chips).expect("a few thousand"));
+    let (chips, registers) = (u64::from(device.chips()).max(FEWEST), usize::from(device.has_cache_register()));
     let block = |block: usize| {
         let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
-        TaskBlock { block, tasks: subsets.members(block), least }
+        TaskBlock { tasks: subsets.members(block), least }
     };
-    let all: Vec<Vec<TaskBlock>> =
+    let most = PARTITIONS[registers] / chips;
+    let partitions = subsets.partitions(usize::try_from(most).expect("a few thousand"));
+    let partitions: Vec<Vec<TaskBlock>> =
         partitions.into_iter().map(|blocks| blocks.into_iter().map(block).collect()).collect();
-    if let Some(found) = refine::search(&mut search, &all) {
+    let mean = pages(from.problem.set.tasks().iter()) / f64::from(device.chips());
+    let mut search = PartitionTrials { from, organisations, mean, left: TRIALS[registers] / chips };
+    let spread = |parts| search.spread(parts);
+    let mut spread: Vec<SpreadPartition<'_>> = partitions.iter().filter_map(spread).collect();
+    spread.sort_by(|a, b| a.most().total_cmp(&b.most()));
+    if let Some(found) = spread.into_iter().find_map(|partition| search.moved(partition)) {
         return Some(found);
     }
-    search.left = tried;
-    for parts in &all {
-        let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
-        // Enough for one trial.
-        if let Some(found) = search.places(parts, &sizes, TRIAL + (parts.len() * MOST_CHANNELS) as u64) {
+    let (limit, mut is_cut) = (STEPS / (chips * chips), partitions.len() as u64 >= most);
+    let mut left = limit;
+    for (position, parts) in partitions.iter().enumerate() {
+        let share = left / (partitions.len() - position) as u64;
+        search.left = share;
+        if let Some(found) = search.everywhere(parts, &mut ChipPlan::new(from, parts), 0, 0) {
             return Some(found);
         }
+        left -= share - search.left;
+        is_cut |= search.left == 0;
     }
-    for (position, parts) in all.iter().enumerate() {
-        let (before, share) = (search.left, search.left / (all.len() - position) as u64);
-        if let Some(found) = search.sizes(parts, before - share) {
-            return Some(found);
-        }
+    if is_cut {
+        from.gives_up(Limit::TooMuchWork { limit });
     }
     None
 }
 
+/// A partition with all chips given out.
+struct SpreadPartition<'p> {
+    parts: &'p [TaskBlock],
+    groups: Vec<TaskGroup<DemandHeld>>,
+}
+
+impl SpreadPartition<'_> {
+    /// The highest load of its clusters.
+    fn most(&self) -> f64 {
+        self.groups.iter().map(|group| group.held.load).fold(0.0, f64::max)
+    }
+}
+
+/// Chips of each channel that are free, and those that each cluster has.
+struct ChipPlan {
+    free: Vec<u32>,
+    given: Vec<Vec<u32>>,
+    placements: Vec<Placement>,
+}
+
+impl ChipPlan {
+    fn new(from: &BoundedSearch<'_>, parts: &[TaskBlock]) -> ChipPlan {
+        let (device, test) = (from.problem.set.device(), from.problem.test);
+        let ways = device.chips_per_channel();
+        let starts = (0..device.chips()).step_by(ways as usize);
+        let free: Vec<u32> = starts.map(|start| (device.chips() - start).min(ways)).collect();
+        let given = vec![vec![0; free.len()]; parts.len()];
+        ChipPlan { free, given, placements: vec![test.idle(); parts.len()] }
+    }
+
+    /// The most chips of a channel that a cluster gets: of two channels that are alike so far, the
+    /// second gives no more than the first.
+    fn most(&self, at: usize, channel: usize) -> u32 {
+        let of = |channel: usize| self.given[..at].iter().map(move |given| given[channel]);
+        let free = self.free[channel];
+        let Some(before) = channel.checked_sub(1) else { return free };
+        let given = self.given[at][before];
+        if self.free[before] + given == free && of(before).eq(of(channel)) { free.min(given) } else { free }
+    }
+}
+
+struct PartitionTrials<'s> {
+    from: &'s BoundedSearch<'s>,
+    /// As if no page ever waited for the bus.
+    organisations: &'s Organisations<'s>,
+    /// Pages that a chip moves in a nanosecond, the mean of all.
+    mean: f64,
+    /// Trials or steps left.
+    left: u64,
+}
+
 impl PartitionTrials<'_> {
-    /// All sizes of the clusters, the smaller sums first, down to so much work left.
-    fn sizes(&mut self, parts: &[TaskBlock], floor: u64) -> Option<Allocation> {
-        let least: u32 = parts.iter().map(|part| part.least).sum();
-        for more in 0..=self.problem.set.device().chips() - least {
-            let mut given = vec![0; parts.len()];
-            if let Some(found) = self.give(parts, &mut given, 0, more, floor) {
-                return Some(found);
+    fn chips(&self) -> u32 {
+        self.from.problem.set.device().chips()
+    }
+
+    /// The organisations on any chips in which tasks hold if no page waits, each with its load
+    /// roughly: as if all other chips moved the mean of all pages, or as many as these.
+    fn holding(&self, part: &TaskBlock, size: u32) -> impl Iterator<Item = DemandHeld> {
+        let (organisations, problem) = (self.organisations, &self.from.problem);
+        let device = problem.set.device();
+        let tasks = part.tasks.iter().filter_map(|&task| problem.set.tasks().get(task));
+        let others = f64::from(device.chips_per_channel().min(device.chips()) - 1);
+        let moved = (pages(tasks) / f64::from(size)).min(self.mean);
+        let wait = device.page_transfer().as_ns() as f64 * others * moved;
+        let placements = problem.test.placements.iter();
+        placements.map(|&placement| Organisation::on_any_chips(placement)).filter_map(move |organisation| {
+            let may_be = organisations.may_be(organisation, size);
+            let alone = may_be.then(|| organisations.load(&part.tasks, organisation, size))??;
+            let load = if organisation.placement().is_cached() {
+                organisations.load_in_the_worst_case(&part.tasks, organisation, size)
+            } else {
+                alone + wait
+            };
+            Some(DemandHeld { organisation, load })
+        })
+    }
+
+    /// Tasks in a cluster of this size, organised so that they have the least to do.
+    fn group(&self, part: &TaskBlock, size: u32) -> Option<TaskGroup<DemandHeld>> {
+        let held = self.holding(part, size).min_by(|a, b| a.load.total_cmp(&b.load))?;
+        Some(TaskGroup { tasks: part.tasks.clone(), size, held })
+    }
+
+    /// All chips given out, each to the cluster that has most to do of those that have less to do
+    /// with a chip more.
+    fn spread<'p>(&self, parts: &'p Vec<TaskBlock>) -> Option<SpreadPartition<'p>> {
+        let groups = parts.iter().map(|part| self.group(part, part.least));
+        let mut groups: Vec<TaskGroup<DemandHeld>> = groups.collect::<Option<_>>()?;
+        for _ in groups.iter().map(|group| group.size).sum()..self.chips() {
+            let mut order: Vec<usize> = (0..groups.len()).collect();
+            order.sort_by(|&a, &b| groups[b].held.load.total_cmp(&groups[a].held.load));
+            let larger = order.into_iter().find_map(|at| {
+                let larger = self.group(&parts[at], groups[at].size + 1)?;
+                (larger.held.load < groups[at].held.load).then_some((at, larger))
+            });
+            let Some((at, larger)) = larger else { break };
+            groups[at] = larger;
+        }
+        Some(SpreadPartition { parts, groups })
+    }
+
+    /// Trials of a partition: after each a cluster that fails gets a chip more, of the one that
+    /// has the least to do without it if none is free.
+    fn moved(&mut self, SpreadPartition { parts, mut groups }: SpreadPartition<'_>) -> Option<Allocation> {
+        let mut seen = BTreeSet::new();
+        for _ in 0..MOVES {
+            let sizes: Vec<u32> = groups.iter().map(|group| group.size).collect();
+            if self.left == 0 || !seen.insert(sizes.clone()) {
+                return None;
             }
-            if self.left <= floor {
-                break;
+            self.left -= 1;
+            let failing = match self.from.trial(&groups, ChipLayout::Balanced)? {
+                Ok(allocation) => return Some(allocation),
+                Err(failing) => failing,
+            };
+            if sizes.iter().sum::<u32>() == self.chips() {
+                let donors = (0..parts.len()).filter(|&donor| donor != failing && sizes[donor] > parts[donor].least);
+                let smaller = donors.filter_map(|at| Some((at, self.group(&parts[at], sizes[at] - 1)?)));
+                let (donor, smaller) = smaller.min_by(|a, b| a.1.held.load.total_cmp(&b.1.held.load))?;
+                groups[donor] = smaller;
             }
+            groups[failing] = self.group(&parts[failing], sizes[failing] + 1)?;
         }
         None
     }
 
-    /// Gives `more` chips to the clusters from `next` on, in every way.
-    fn give(
+    /// Gives chips of the channels from `channel` on to the cluster `at`, in every way, then to
+    /// those after it, with every placement of pages.
+    fn everywhere(
         &mut self,
         parts: &[TaskBlock],
-        given: &mut Vec<u32>,
-        next: usize,
-        more: u32,
-        floor: u64,
-    ) -> Option<Allocation> {
-        if self.left <= floor {
-            return None;
-        }
-        if next + 1 >= parts.len() {
-            if let Some(last) = given.last_mut() {
-                *last = more;
-            }
-            let sizes: Vec<u32> = parts.iter().zip(given).map(|(part, given)| part.least + *given).collect();
-            return self.places(parts, &sizes, self.left - floor);
-        }
-        for here in (0..=more).rev() {
-            given[next] = here;
-            if let Some(found) = self.give(parts, given, next + 1, more - here, floor) {
-                return Some(found);
-            }
-        }
-        None
-    }
-
-    /// Clusters of these sizes on all chips that differ, with all placements of their pages, for at
-    /// most this work.
-    fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
-        self.left = self.left.saturating_sub(1);
-        let kinds: Vec<Vec<Placement>> =
-            parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size)).collect();
-        if kinds.iter().any(|kinds| kinds.is_empty()) {
-            return None;
-        }
-        let sized = SizedParts { parts, kinds };
-        let floor = self.left.saturating_sub(most);
-        let mut plans = Plans::new(self.problem.set.device(), sizes.to_vec());
-        if plans.room.len() > MOST_CHANNELS {
-            plans.in_order();
-            return self.placements(&sized, &plans, floor);
-        }
-        self.place(&sized, &mut plans, 0, 0, 0, floor)
-    }
-
-    /// Gives chips of the channels from `channel` on to the cluster `at`, which has `had` chips
-    /// already, then to those behind it.
-    fn place(
-        &mut self,
-        sized: &SizedParts<'_>,
-        plans: &mut Plans,
+        plan: &mut ChipPlan,
         at: usize,
         channel: usize,
-        had: u32,
-        floor: u64,
     ) -> Option<Allocation> {
-        if self.left <= floor {
+        if self.left == 0 {
             return None;
         }
         self.left -= 1;
-        if at == sized.parts.len() {
-            return self.placements(sized, plans, floor);
-        }
-        let wanted = plans.sizes[at] - had;
-        if wanted == 0 {
-            return self.place(sized, plans, at + 1, 0, 0, floor);
-        }
-        if channel == plans.room.len() {
-            return None;
-        }
-        let most = wanted.min(plans.room[channel]);
-        let most = plans.like_before(at, channel).map_or(most, |before| most.min(before));
-        for here in (0..=most).rev() {
-            *plans.of(at, channel) = here;
-            plans.room[channel] -= here;
-            let found = self.place(sized, plans, at, channel + 1, had + here, floor);
-            plans.room[channel] += here;
-            *plans.of(at, channel) = 0;
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
-    }
-
-    /// These chips with all placements of pages.
-    fn placements(
-        &mut self,
-        SizedParts { parts, kinds }: &SizedParts<'_>,
-        plans: &Plans,
-        floor: u64,
-    ) -> Option<Allocation> {
-        let test = self.problem.test;
-        let ways = kinds.iter().fold(1u64, |ways, kinds| ways.saturating_mul(kinds.len() as u64));
-        for number in 0..ways {
-            if self.left <= floor {
+        let Some(part) = parts.get(at) else {
+            self.left = self.left.saturating_sub(TRIAL);
+            return self.planned(parts, plan);
+        };
+        if channel == plan.free.len() {
+            let size = plan.given[at].iter().sum();
+            if size < part.least {
                 return None;
             }
-            self.left = self.left.saturating_sub(TRIAL);
-            let mut rest = number;
-            let next = |kinds: &Vec<Placement>| {
-                let kind = usize::try_from(rest % kinds.len() as u64).expect("a position in a list");
-                rest /= kinds.len() as u64;
-                kinds[kind]
-            };
-            let chosen: Vec<Placement> = kinds.iter().map(next).collect();
-            let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
-            if let Ok(allocation) = self.tried(&clusters, &chosen) {
-                return allocation;
-            }
+            let placements: Vec<Placement> =
+                self.holding(part, size).map(|held| held.organisation.placement()).collect();
+            return placements.into_iter().find_map(|placement| {
+                plan.placements[at] = placement;
+                self.everywhere(parts, plan, at + 1, 0)
+            });
         }
-        None
+        (0..=plan.most(at, channel)).find_map(|here| {
+            plan.given[at][channel] = here;
+            plan.free[channel] -= here;
+            let found = self.everywhere(parts, plan, at, channel + 1);
+            plan.free[channel] += here;
+            plan.given[at][channel] = 0;
+            found
+        })
     }
+
+    /// The clusters of a plan, chips left over as clusters of their own, if they hold.
+    fn planned(&self, parts: &[TaskBlock], plan: &ChipPlan) -> Option<Allocation> {
+        let problem = &self.from.problem;
+        let starts = (0..self.chips()).step_by(problem.set.device().chips_per_channel() as usize);
+        let mut next: Vec<u32> = starts.collect();
+        let mut clusters: Vec<(Cluster, Placement)> = Vec::new();
+        for ((part, given), &placement) in parts.iter().zip(&plan.given).zip(&plan.placements) {
+            let mut chips = Vec::new();
+            for (next, count) in next.iter_mut().zip(given) {
+                chips.extend((*next..*next + count).map(ChipId));
+                *next += count;
+            }
+            clusters.push((Cluster { chips, tasks: part.tasks.clone() }, placement));
+        }
+        for (next, free) in next.into_iter().zip(&plan.free) {
+            clusters.extend((next..next + free).map(|chip| (Cluster::of([chip], []), problem.test.idle())));
+        }
+        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+        let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = clusters.into_iter().unzip();
+        self.from.certified(&clusters, &placements)?.ok()
+    }
+}
+
+/// Pages that tasks move in a nanosecond.
+fn pages<'t>(tasks: impl Iterator<Item = &'t Task>) -> f64 {
+    let requests = tasks.flat_map(|task| task.requests()).map(|(request, _)| request);
+    requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum()
 }

@@ -9,17 +9,13 @@
 
 mod chips;
 mod exhaustive;
-mod fullness;
 mod known;
 mod organisations;
-mod partition_trials;
-mod plans;
-mod refine;
 mod sizes;
 mod supposed;
 mod unplaced;
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use rtflash_analysis::certified::tightened;
 use rtflash_analysis::reason::Reason;
@@ -121,17 +117,16 @@ fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
 /// A search that found nothing.
 struct FruitlessSearch<'a> {
     organisations: Organisations<'a>,
-    given_up: bool,
+    given_up: Option<Limit>,
     /// The groups that it came to first.
     first: Result<Vec<TaskGroup<DemandHeld>>, NoGroups>,
 }
 
 impl FruitlessSearch<'_> {
     fn outcome(self, problem: Problem<'_>, strategy: Strategy) -> Outcome {
-        match self.first {
-            Err(NoGroups::GivenUp(limit)) => Outcome::CannotTell(limit),
-            _ if self.given_up => Outcome::CannotTell(Limit::TestGivenUp),
-            first => unplaced::failure(problem, &self.organisations, strategy, first)
+        match (self.first, self.given_up) {
+            (Err(NoGroups::GivenUp(limit)), _) | (_, Some(limit)) => Outcome::CannotTell(limit),
+            (first, None) => unplaced::failure(problem, &self.organisations, strategy, first)
                 .map_or(Outcome::CannotTell(Limit::TestGivenUp), Outcome::NotSchedulable),
         }
     }
@@ -139,25 +134,32 @@ impl FruitlessSearch<'_> {
 
 struct BoundedSearch<'a> {
     problem: Problem<'a>,
-    /// Whether a test was given up, so that finding nothing proves nothing.
-    given_up: Cell<bool>,
+    /// The limit at which a test or the search was given up: finding nothing proves nothing then.
+    given_up: RefCell<Option<Limit>>,
 }
 
 impl<'a> BoundedSearch<'a> {
     fn new(problem: Problem<'a>) -> BoundedSearch<'a> {
-        BoundedSearch { problem, given_up: Cell::new(false) }
+        BoundedSearch { problem, given_up: RefCell::default() }
+    }
+
+    /// Notes that a test, or the search, was given up.
+    fn gives_up(&self, limit: Limit) {
+        self.given_up.borrow_mut().get_or_insert(limit);
     }
 
     /// Notes that a test was given up, if so.
-    fn gives_up(&self, so: bool) {
-        self.given_up.set(self.given_up.get() || so);
+    fn gives_up_a_test(&self, so: bool) {
+        if so {
+            self.gives_up(Limit::TestGivenUp);
+        }
     }
 
     fn grouped(&self, strategy: Strategy) -> Result<Allocation, Box<FruitlessSearch<'a>>> {
         let organisations = Organisations::new(self.problem, ContentionAssumption::WorstCase).asked_by(strategy);
         let first = groups(&organisations, strategy);
         if let Err(NoGroups::GivenUp(_)) = first {
-            return Err(Box::new(FruitlessSearch { organisations, given_up: false, first }));
+            return Err(Box::new(FruitlessSearch { organisations, given_up: None, first }));
         }
         let settled = first.as_ref().ok().and_then(|groups| self.settle(groups, ChipLayout::InOrder));
         let found = settled.or_else(|| match strategy {
@@ -165,7 +167,8 @@ impl<'a> BoundedSearch<'a> {
             _ => self.optimistically(strategy),
         });
         found.ok_or_else(|| {
-            let given_up = self.given_up.get() || organisations.given_up();
+            self.gives_up_a_test(organisations.given_up());
+            let given_up = self.given_up.take();
             Box::new(FruitlessSearch { organisations, given_up, first })
         })
     }
@@ -191,7 +194,7 @@ impl<'a> BoundedSearch<'a> {
             }
             let optimistic = Organisations::new(self.problem, assumption).asked_by(strategy);
             let groups = groups(&optimistic, strategy);
-            self.gives_up(optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_))));
+            self.gives_up_a_test(optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_))));
             let Ok(groups) = groups else {
                 // The other assumptions charge a page more than its own transfer.
                 waits &= assumption != ContentionAssumption::Optimistic(1);
@@ -216,7 +219,7 @@ impl<'a> BoundedSearch<'a> {
         let least = organisations.least_sizes();
         least.fewest()?;
         let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations), Some(&least)).ok()?;
-        self.gives_up(organisations.given_up());
+        self.gives_up_a_test(organisations.given_up());
         subsets.best_partition()?;
         let grouped = |strategy| BoundedSearch::new(self.problem).grouped(strategy).ok();
         let found = self
@@ -225,25 +228,41 @@ impl<'a> BoundedSearch<'a> {
             .or_else(|| grouped(Strategy::Search))
             .or_else(|| grouped(Strategy::Merging))
             .or_else(|| exhaustive::search(self, &organisations, &subsets));
-        self.gives_up(organisations.given_up());
+        self.gives_up_a_test(organisations.given_up());
         found
     }
 
     /// Chips for the groups and certificates for the clusters, if all have one; chips left over are
     /// placed so.
     fn settle(&self, groups: &[TaskGroup<DemandHeld>], layout: ChipLayout) -> Option<Allocation> {
-        let Problem { set, test, work, .. } = self.problem;
+        self.trial(groups, layout)?.ok()
+    }
+
+    /// As [`settle`](Self::settle); otherwise a group that fails. `None` where the groups have no
+    /// chips.
+    fn trial(&self, groups: &[TaskGroup<DemandHeld>], layout: ChipLayout) -> Option<Result<Allocation, usize>> {
+        let Problem { set, test, .. } = self.problem;
         let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
             .into_iter()
             .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))
             .unzip();
-        let certified = test.certify(set, &clusters, &placements, work);
-        self.gives_up(certified.given_up);
-        if !certified.failing.is_empty() {
-            return None;
+        let failing = match self.certified(&clusters, &placements)? {
+            Ok(allocation) => return Some(Ok(allocation)),
+            Err(failing) => clusters[failing].tasks.first()?,
+        };
+        groups.iter().position(|group| group.tasks.contains(failing)).map(Err)
+    }
+
+    /// These clusters with certificates; otherwise one that fails.
+    fn certified(&self, clusters: &[Cluster], placements: &[Placement]) -> Option<Result<Allocation, usize>> {
+        let Problem { set, test, work, .. } = self.problem;
+        let certified = test.certify(set, clusters, placements, work);
+        self.gives_up_a_test(certified.given_up);
+        if let Some(&failing) = certified.failing.first() {
+            return Some(Err(failing));
         }
-        let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
-        Some(allocation.with_certificates(certified.certificates))
+        let allocation = Allocation::new(set.device().chips(), set.tasks().len(), clusters).ok()?;
+        Some(Ok(allocation.with_certificates(certified.certificates)))
     }
 }
 

@@ -42,8 +42,6 @@ pub(super) struct Organisations<'a> {
     largest: u32,
     /// Whether superblocks of one chip are tried: not where a stripe of it is no worse.
     serve_one_chip: bool,
-    /// Whether organisations are passed over that surely have more to do than one that holds.
-    passes_over: bool,
     /// Tests so far.
     tests: Cell<u64>,
     /// Tests that were given up.
@@ -75,19 +73,16 @@ impl<'a> Organisations<'a> {
             assumption,
             largest: chips,
             serve_one_chip,
-            passes_over: false,
             tests: Cell::new(0),
             given_up: Cell::new(0),
             left_open: Cell::new(false),
         }
     }
 
-    /// For a strategy: with clusters of one chip only, if so, and without tests that change nothing
-    /// where none are counted or remembered.
+    /// For a strategy: with clusters of one chip only, if so.
     pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
         let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
-        let is_bounded = !matches!(strategy, Strategy::OneChipEach | Strategy::Growing);
-        Organisations { largest, passes_over: !is_bounded && self.set.tasks().count() > MOST_TASKS, ..self }
+        Organisations { largest, ..self }
     }
 
     pub(super) fn keep_too_few_chips(&self) {
@@ -302,8 +297,7 @@ impl<'a> Organisations<'a> {
             .filter(|&organisation| self.may_be(organisation, chips) && tried(organisation));
         let mut best: Option<DemandHeld> = None;
         for organisation in allowed {
-            let passed_over = best.is_some_and(|best| self.surely_has_more(best.load, tasks, organisation, chips));
-            let load = if passed_over { None } else { self.load(tasks, organisation, chips) };
+            let load = self.load(tasks, organisation, chips);
             if let Some(load) = load.filter(|load| best.is_none_or(|best| load.total_cmp(&best.load).is_lt())) {
                 best = Some(DemandHeld { organisation, load });
             }

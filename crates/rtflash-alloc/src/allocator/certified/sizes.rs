@@ -4,7 +4,6 @@
 use rtflash_analysis::{Rational, WorkBound};
 use rtflash_model::{PerId, TaskId, TaskSet};
 
-use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use crate::allocator::{Limit, merging};
@@ -18,18 +17,24 @@ const ITERATIONS: u64 = 256;
 /// Requests looked at in them after which it ends, too.
 const MAX_WORK: u64 = 200_000_000;
 
+/// Groups that a task is tried in, at most, before it gets more chips.
+const TRIED: usize = 24;
+/// Groups that are made larger for a task, at most.
+const GROWN: usize = 8;
+/// Less than this is not left of a group's chips with a task that it holds.
+const LEAST_SLACK: f64 = -0.25;
+
 /// Clusters tested as `Organisations` supposes.
 pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
     bound: Option<(u64, WorkBound<'s>)>,
     iterations: u64,
-    by_load: GroupsByLoad,
 }
 
 impl<'s, 'a> DemandSizes<'s, 'a> {
     pub(super) fn new(organisations: &'s Organisations<'a>) -> DemandSizes<'s, 'a> {
-        DemandSizes { organisations, bound: None, iterations: 0, by_load: GroupsByLoad::default() }
+        DemandSizes { organisations, bound: None, iterations: 0 }
     }
 
     /// A search ends after `tests` tests.
@@ -45,8 +50,33 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
     }
 }
 
-fn alone_task(Smallest { size, held }: Smallest<DemandHeld>) -> AloneTask {
-    AloneTask { work: held.load * f64::from(size) }
+/// The load of all chips of a cluster.
+fn work(Smallest { size, held }: Smallest<DemandHeld>) -> f64 {
+    held.load * f64::from(size)
+}
+
+/// The part that is left of a group's chips with a task that has this cluster alone, as far as one
+/// can tell.
+fn slack(group: &TaskGroup<DemandHeld>, alone: Smallest<DemandHeld>) -> f64 {
+    1.0 - group.held.load - work(alone) / f64::from(group.size)
+}
+
+/// The positions of the `most` groups with chips that have the greatest numbers, of equal ones the
+/// lowest positions first.
+fn greatest(
+    groups: &[TaskGroup<DemandHeld>],
+    most: usize,
+    number: impl Fn(&TaskGroup<DemandHeld>) -> Option<f64>,
+) -> Vec<usize> {
+    let busy = groups.iter().enumerate().filter(|(_, group)| group.size > 0);
+    let mut ranks: Vec<(f64, usize)> = busy.filter_map(|(at, group)| Some((number(group)?, at))).collect();
+    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if ranks.len() > most {
+        ranks.select_nth_unstable_by(most, order);
+        ranks.truncate(most);
+    }
+    ranks.sort_unstable_by(order);
+    ranks.into_iter().map(|(_, at)| at).collect()
 }
 
 impl Sizes for DemandSizes<'_, '_> {
@@ -83,7 +113,7 @@ impl Sizes for DemandSizes<'_, '_> {
 
     /// By what they take of the device's chips alone, the most first.
     fn order(&mut self, alone: &PerId<TaskId, Smallest<DemandHeld>>) -> Vec<TaskId> {
-        let work = |task: TaskId| alone_task(alone[task]).work;
+        let work = |task: TaskId| work(alone[task]);
         let mut order: Vec<TaskId> = alone.ids().collect();
         order.sort_by(|&a, &b| work(b).total_cmp(&work(a)).then(a.cmp(&b)));
         order
@@ -99,16 +129,15 @@ impl Sizes for DemandSizes<'_, '_> {
         Some(DemandHeld { organisation, load })
     }
 
-    fn joinable(&self, _groups: usize, alone: Smallest<DemandHeld>, tried: &mut Vec<usize>) {
-        self.by_load.joinable(alone_task(alone), tried);
+    /// The fullest first.
+    fn joinable(&self, groups: &[TaskGroup<DemandHeld>], alone: Smallest<DemandHeld>) -> Vec<usize> {
+        let has_room = |group: &TaskGroup<DemandHeld>| slack(group, alone) > LEAST_SLACK;
+        greatest(groups, TRIED, |group| Some(group.held.load).filter(|_| has_room(group)))
     }
 
-    fn growable(&self, _groups: usize, alone: Smallest<DemandHeld>, tried: &mut Vec<usize>) {
-        self.by_load.growable(alone_task(alone), tried);
-    }
-
-    fn changed(&mut self, position: usize, group: &TaskGroup<DemandHeld>) {
-        self.by_load.set(position, group.size, group.held.load);
+    /// Those with the most room first.
+    fn growable(&self, groups: &[TaskGroup<DemandHeld>], alone: Smallest<DemandHeld>) -> Vec<usize> {
+        greatest(groups, GROWN, |group| Some(slack(group, alone)))
     }
 
     fn notify(&self, placed: usize) {

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
-use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
+use super::{ChannelContention, PlacedProcessor, nearest_terms};
 use crate::certificate::choice::{Choice, choose};
 use crate::demand::bus::Contention;
 use crate::gc::ChosenGc;
@@ -76,32 +76,6 @@ pub fn certify_without_servers(
     certified(ChannelContention { reserves: false, ..contention }, &given)
 }
 
-/// What a trial came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trial {
-    /// The first cluster found that does not hold; `None` where every one does, and [`certify`]
-    /// then certifies them.
-    pub failing: Option<usize>,
-    /// Whether a test was given up.
-    pub given_up: bool,
-}
-
-/// Whether [`certify`] would certify all of these clusters, by what the trials before have found.
-pub fn tried(
-    set: &TaskSet,
-    clusters: &[Cluster],
-    placements: &[Placement],
-    granted: Reliance,
-    work: &Work,
-    trials: &TrialAnswers,
-) -> Trial {
-    let given = vec![None; clusters.len()];
-    let mut contention = contention(set, clusters, placements, &given, granted, work).for_trials(trials);
-    let busy = contention.busy();
-    let tested = contention.tested(&busy, &given);
-    Trial { failing: tested.failing.first().copied(), given_up: tested.given_up }
-}
-
 /// Clusters some of which have certificates.
 fn contention<'a>(
     set: &'a TaskSet,
@@ -173,9 +147,47 @@ impl ChannelContention<'_> {
         TestedClusters { fragile, failing, given_up }
     }
 
+    /// Garbage collection of a cluster whose neighbours are as busy as can be, as far as it is
+    /// known, and whether it is fragile: whether it needs others.
+    pub(super) fn first_gc(&self, position: usize) -> (Option<Option<ChosenGc>>, bool) {
+        let Some(placed) = self.in_the_worst_case(position) else { return (None, true) };
+        match self.choose(&placed) {
+            Choice::Holds(gc) => (Some(gc), false),
+            Choice::Fails | Choice::TooLong => (self.likely_gc(position, &placed), true),
+        }
+    }
+
+    /// Whether a cluster holds next to its neighbours as everything is now.
+    pub(super) fn holds_now(&self, position: usize) -> bool {
+        let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
+        // A pass that copies over the bus costs more here than by itself.
+        let here = gc.map_or(Some(None), |gc| placed.processor.costing(gc).map(Some));
+        here.is_some_and(|gc| self.holds_at(position, &placed, gc))
+    }
+
+    /// Garbage collection with which a cluster holds next to its neighbours as they are now,
+    /// without backfill if need be.
+    pub(super) fn chosen_now(&mut self, position: usize) -> Option<Choice> {
+        let mut best = None;
+        for backfill in [true, false] {
+            let before = (!backfill).then(|| self.granted_neighbourhoods(position));
+            self.backfill[position] = backfill;
+            if before.is_some_and(|before| before == self.granted_neighbourhoods(position)) {
+                break;
+            }
+            let choice = self.as_granted(position).map(|placed| self.choose(&placed));
+            if choice.is_some_and(Choice::holds) {
+                return choice;
+            }
+            best = if best == Some(Choice::TooLong) { best } else { choice };
+        }
+        self.backfill[position] = true;
+        best
+    }
+
     /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
     /// can be.
-    pub(crate) fn likely_gc(&self, position: usize, worst: &PlacedProcessor) -> Option<Option<ChosenGc>> {
+    fn likely_gc(&self, position: usize, worst: &PlacedProcessor) -> Option<Option<ChosenGc>> {
         if worst.processor.write_streams.is_empty() {
             return Some(None);
         }

@@ -34,7 +34,6 @@ impl<'a> ChannelContention<'a> {
         with.backfill.push(true);
         with.gcs.push(None);
         with.alone.push(OnceCell::new());
-        with.hasty = true;
         with
     }
 

@@ -1,6 +1,6 @@
 //! What tasks have to do at least in a cluster, by what each of them has to do there alone.
 
-use rtflash_analysis::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
+use rtflash_analysis::certified::{LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 use rtflash_model::TaskId;
 
 use super::{ContentionAssumption, LoadKey, MOST_TASKS, Organisation, Organisations};
@@ -27,28 +27,16 @@ impl Organisations<'_> {
         loads.sum()
     }
 
-    /// Whether these tasks have more to do than this load in a cluster of this organisation, by
-    /// what each of them has to do there alone, or all of them with garbage collection at its
-    /// shortest deadline: then it does not matter whether they hold in it.
-    pub(super) fn surely_has_more(&self, load: f64, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
-        let is_more = |least: f64| least > load + SURELY_ABOVE_ONE - 1.0;
-        let together = || {
-            let processor = self.processor(tasks, organisation, chips);
-            processor.is_none_or(|(processor, others)| is_more(self.long_run_load(&processor, &others)))
-        };
-        self.passes_over && (is_more(self.load_alone(tasks, organisation, chips)) || together())
-    }
-
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
     /// then no test of it holds.
     pub(super) fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
         let (device, placement) = (self.set.device(), organisation.placement());
-        let least = if self.set.tasks().count() > MOST_TASKS {
-            LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work)
-        } else {
-            self.work.charge(2);
-            self.known.least(key, || LeastShares::new(device, self.set.tasks(), chips, placement))
-        };
+        // The shares of many tasks take long to find, and serve few clusters.
+        if self.set.tasks().count() > MOST_TASKS {
+            return false;
+        }
+        self.work.charge(2);
+        let least = self.known.least(key, || LeastShares::new(device, self.set.tasks(), chips, placement));
         let ways = SharedBus::anywhere(device).ways;
         let load = match self.assumption {
             _ if !waits_for_each(placement) => least.alone(),

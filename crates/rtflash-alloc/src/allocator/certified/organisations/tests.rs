@@ -74,31 +74,6 @@ fn tasks_have_no_less_to_do_together() {
 
 const BOTH: &[Placement] = &[Placement::Stripe, Placement::Superblock];
 
-/// Which organisation holds with the least to do does not depend on whether some are passed over.
-#[test]
-fn who_is_passed_over_has_more_to_do() {
-    let (mut compared, mut fewer) = (0, 0);
-    for seed in 0..400 {
-        let Some(set) = drawn(seed) else { continue };
-        for (assumption, chips) in ASSUMPTIONS.into_iter().flat_map(|it| [(it, 1), (it, 4)]) {
-            let work = [Work::new(), Work::new()];
-            let [all, some] = [0, 1].map(|passes_over| {
-                let (known, test) = (KnownLoads::default(), DemandTest { placements: BOTH, rely_on: Reliance::Queue });
-                let problem = Problem { set: &set, test, work: &work[passes_over], known: &known };
-                let organisations =
-                    Organisations { passes_over: passes_over == 1, ..Organisations::new(problem, assumption) };
-                let tasks: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
-                let held = organisations.holds(&tasks, chips).map(|held| (held.organisation, held.load.to_bits()));
-                (held, organisations.tests())
-            });
-            assert_eq!(all.0, some.0, "seed {seed}, {assumption:?}, {chips} chips");
-            compared += u32::from(all.0.is_some());
-            fewer += u32::from(some.1 < all.1);
-        }
-    }
-    assert!(compared > 300 && fewer > 100, "{compared}, {fewer}");
-}
-
 /// What is known from other assumptions is what each assumption finds by itself.
 #[test]
 fn what_is_shared_is_what_each_finds() {
