@@ -1,4 +1,4 @@
-//! How many allocations a second, and how many times as many as the plain form of the algorithm.
+//! How many allocations a second.
 //!
 //! `cargo bench --bench allocation`. Task sets are parsed beforehand; each size covers total
 //! utilizations from 0.1 to 4.0.
@@ -8,8 +8,6 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
-use rtflash::check::Equations;
-use rtflash::check::plain;
 use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Allocation, Device, DeviceSpec, TaskSet, read_task_set, write_task_set};
 
@@ -45,22 +43,14 @@ fn sets(chips: u32, tasks: u32, analysis: &dyn Analysis, each: u64) -> Vec<TaskS
 }
 
 fn clustering_bfd(criterion: &mut Criterion) {
-    let analyses: [(&dyn Analysis, Equations); 2] =
-        [(&Thesis, Equations::Thesis), (&ThesisEvaluated, Equations::ThesisEvaluated)];
-    for (analysis, equations) in analyses {
-        for (tasks, chips, each, each_plain) in [(8, 16, 25, 25), (32, 256, 10, 1)] {
+    let analyses: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
+    for analysis in analyses {
+        for (tasks, chips, each) in [(8, 16, 25), (32, 256, 10)] {
             let mut group = criterion.benchmark_group(format!("{tasks} tasks on {chips} chips, {}", analysis.name()));
             let many = sets(chips, tasks, analysis, each);
             group.throughput(Throughput::Elements(many.len() as u64));
             group.bench_function("clustering-bfd", |bencher| {
                 bencher.iter(|| many.iter().for_each(|set| drop(black_box(ClusteringBfd.allocate(set, analysis)))));
-            });
-            let few = sets(chips, tasks, analysis, each_plain);
-            group.throughput(Throughput::Elements(few.len() as u64));
-            group.sample_size(10);
-            group.bench_function("plain form in doubles", |bencher| {
-                bencher
-                    .iter(|| few.iter().for_each(|set| drop(black_box(plain::clustering_bfd::<f64>(set, equations)))));
             });
             group.finish();
         }

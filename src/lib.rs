@@ -8,7 +8,7 @@
 //!
 //! - [`model`]: the words. Time, device, task, allocation; task-set files; generated task sets.
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
-//! - [`check`]: the independent verifier, and the plain forms of the algorithms.
+//! - [`check`]: the independent verifier.
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
 //! - [`ftl`]: the same pages and garbage collection as firmware links them, without an allocator.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.

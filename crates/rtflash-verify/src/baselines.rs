@@ -8,7 +8,7 @@ use rtflash_model::{Allocation, Device, Request, Task, TaskSet, format_ns};
 
 use crate::dhara::DharaChip;
 use crate::equations::{Equations, reclaimed, valid_pages};
-use crate::scalar::Quotient;
+use crate::quotient::Quotient;
 use crate::verifier::{ClusterVerification, Verification};
 
 /// Requests in a busy window of a drive, beyond which it is given up.

@@ -3,7 +3,7 @@
 use rtflash_model::{Device, Request, Task};
 
 use crate::on_chip;
-use crate::scalar::Scalar;
+use crate::quotient::Quotient;
 
 /// Which reading of the transfer delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Equations {
 /// One reading of the equations on one device, with what does not depend on task or cluster
 /// computed once.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Theory<'a> {
+pub struct Theory<'a> {
     equations: Equations,
     device: &'a Device,
     /// α = P − ⌈λP⌉.
@@ -65,22 +65,23 @@ pub(crate) struct Theory<'a> {
 }
 
 impl<'a> Theory<'a> {
-    pub(crate) fn new(equations: Equations, device: &'a Device) -> Theory<'a> {
+    /// The equations on this device.
+    pub fn new(equations: Equations, device: &'a Device) -> Theory<'a> {
         Theory { equations, device, reclaimed: reclaimed(device), gc_cost: gc_cost(device) }
     }
 
     /// The terms of U_i(s), Eq. (IV.7).
-    pub(crate) fn utilizations<S: Scalar>(&self, task: &Task, size: u32) -> impl Iterator<Item = S> + use<S> {
+    pub fn utilizations(&self, task: &Task, size: u32) -> impl Iterator<Item = Quotient> + use<> {
         let (read_cost, write_cost) = self.equations.page_costs(self.device);
         let delay = self.equations.delay(self.device, size);
         let term = |request: Request, cost: u128| {
-            S::ratio(u128::from(request.pages()) * (cost + delay), nanoseconds(request.period()))
+            Quotient::ratio(u128::from(request.pages()) * (cost + delay), nanoseconds(request.period()))
         };
         let read = task.read.map(|read| term(read, read_cost));
         let write = task.write.map(|write| term(write, write_cost));
         let gc = task.write.map(|write| {
             let (times, over) = self.gc_period(write, size);
-            S::ratio(self.gc_cost * over, times)
+            Quotient::ratio(self.gc_cost * over, times)
         });
         read.into_iter().chain(write).chain(gc)
     }
@@ -94,11 +95,11 @@ impl<'a> Theory<'a> {
 
     /// t_e over the shortest of T^r, T^w, T^g: what one task contributes to blocking. The cluster's
     /// is the largest of its tasks'.
-    pub(crate) fn blocking<S: Scalar>(&self, task: &Task, size: u32) -> Option<S> {
+    pub fn blocking(&self, task: &Task, size: u32) -> Option<Quotient> {
         let erase = nanoseconds(self.device.block_erase());
         let periods = task.read.iter().chain(&task.write).map(|request| (nanoseconds(request.period()), 1));
         let periods = periods.chain(task.write.map(|write| self.gc_period(write, size)));
-        periods.map(|(times, over)| S::ratio(erase * over, times)).max_by(Scalar::compare)
+        periods.map(|(times, over)| Quotient::ratio(erase * over, times)).max_by(Quotient::compare)
     }
 }
 

@@ -1,5 +1,4 @@
-//! The independent verifier: the thesis's equations in plain exact arithmetic, and its algorithms
-//! in their plain form.
+//! The independent verifier: the thesis's equations in plain exact arithmetic.
 //!
 //! This crate shares nothing but the model with the crates whose answers it judges: it is written
 //! from the thesis, slow where it may be, and clever nowhere.
@@ -10,8 +9,7 @@
 //! - [`verify_certified`]: whether an allocation with certificates keeps what the sound analyses
 //!   promise; written from docs/analysis.md.
 //! - [`impossible`]: the tests that no allocation can do without.
-//! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
-//!   the truth, in doubles the naive speed.
+//! - [`Theory`]: the terms of Theorem 1, for reference implementations of the algorithms.
 //!
 //! A camera on all sixteen chips takes some 60 % of what Theorem 1 lets them do:
 //!
@@ -36,14 +34,13 @@ mod equations;
 mod necessary;
 mod on_chip;
 mod part_ftl;
-pub mod plain;
-mod scalar;
+mod quotient;
 mod verifier;
 
 pub use baselines::{BaselineScheme, verify_baseline};
 pub use certified::{CertifiedClusterVerification, CertifiedVerification, Shares, verify_certified};
-pub use equations::Equations;
+pub use equations::{Equations, Theory};
 pub use necessary::{impossible, impossible_with_zones};
 pub use part_ftl::{PartFtlVerification, verify_part_ftl};
-pub use scalar::Scalar;
+pub use quotient::Quotient;
 pub use verifier::{ClusterVerification, Verification, verify};

@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use rtflash_model::{Allocation, Cluster, Space, Task, TaskSet};
 
 use crate::equations::{Equations, Theory};
-use crate::scalar::{Quotient, Scalar};
+use crate::quotient::Quotient;
 
 /// What the verifier found.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ pub fn verify(set: &TaskSet, allocation: &Allocation, equations: Equations) -> V
 fn verify_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> ClusterVerification {
     let size = cluster.size();
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
-    let longest = tasks().filter_map(|task| theory.blocking::<Quotient>(task, size)).max_by(Scalar::compare);
+    let longest = tasks().filter_map(|task| theory.blocking(task, size)).max_by(Quotient::compare);
     let longest = longest.unwrap_or(Quotient::ratio(0, 1));
     let terms: Vec<Quotient> = tasks().flat_map(|task| theory.utilizations(task, size)).collect();
     ClusterVerification::summed(set, cluster, longest, terms.into_iter(), None)

@@ -1,6 +1,7 @@
 //! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts,
 //! reasons, tie for tie.
 
+use num_traits::ToPrimitive;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Exact, FullIsolation, Global, Outcome,
@@ -8,20 +9,19 @@ use rtflash_alloc::allocator::{
 };
 use rtflash_analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
-use rtflash_verify::plain::{self, PlainOutcome};
-use rtflash_verify::{Equations, Scalar, verify, verify_part_ftl};
+use rtflash_verify::{Equations, verify, verify_part_ftl};
 
 use rtflash_testkit::cases;
 
-/// Exact rationals, as the twins use them.
-type Rational = num_rational::BigRational;
-type Plain = fn(&TaskSet, Equations) -> PlainOutcome<Rational>;
+use crate::plain::{self, PlainOutcome, Rational};
+
+type Plain = fn(&TaskSet, Equations) -> PlainOutcome;
 
 const TWINS: [(&dyn Allocator, Plain); 4] = [
-    (&ClusteringBfd, plain::clustering_bfd::<Rational>),
-    (&FullIsolation, plain::full_isolation::<Rational>),
-    (&Global, plain::global::<Rational>),
-    (&EqualSplit, plain::equal_split::<Rational>),
+    (&ClusteringBfd, plain::clustering_bfd),
+    (&FullIsolation, plain::full_isolation),
+    (&Global, plain::global),
+    (&EqualSplit, plain::equal_split),
 ];
 
 const EQUATIONS: [Equations; 2] = [Equations::Thesis, Equations::ThesisEvaluated];
@@ -208,7 +208,7 @@ fn agree(set: &TaskSet) {
                     "{context}"
                 );
                 let reached = failure.unplaced.best_utilization().expect("a utilization");
-                assert!(near(reached, expected.best_utilization.to_double()), "{context}");
+                assert!(near(reached, expected.best_utilization.to_f64().expect("a finite number")), "{context}");
             }
         }
     }
@@ -219,7 +219,7 @@ fn agree_on_utilization(set: &TaskSet, equations: Equations, clusters: &[Cluster
     for cluster in clusters {
         let exact: Rational = plain::utilization(set, equations, &cluster.tasks, cluster.size());
         let report = report_cluster(set, of(equations), &cluster.tasks, cluster.size());
-        assert!(near(report.utilization, exact.to_double()));
+        assert!(near(report.utilization, exact.to_f64().expect("a finite number")));
         let passes = exact <= Rational::from_integer(1.into());
         // What is printed is on the side of one on which the number is.
         assert_eq!(report.utilization.partial_cmp(&1.0), Some(exact.cmp(&Rational::from_integer(1.into()))));
@@ -233,8 +233,8 @@ fn agree_on_part_ftl(set: &TaskSet) {
     assert_eq!(fast.is_some(), plain.is_some());
     if let Some((fast, plain)) = fast.zip(plain) {
         assert_eq!(fast.schedulable, plain.schedulable);
-        assert!(near(fast.read_utilization, plain.read_utilization.to_double()));
-        assert!(near(fast.write_utilization, plain.write_utilization.to_double()));
+        assert!(near(fast.read_utilization, plain.read_utilization.to_f64().expect("a finite number")));
+        assert!(near(fast.write_utilization, plain.write_utilization.to_f64().expect("a finite number")));
     }
 }
 
@@ -286,7 +286,7 @@ proptest! {
     #[test]
     fn exact_is_the_optimum(set in prop_oneof![small_set(6, 5), few(merging_set(Just(1)), 5).prop_filter("few chips", |set| set.device().chips() <= 5)]) {
         for equations in EQUATIONS {
-            let optimum = plain::optimum::<Rational>(&set, equations);
+            let optimum = plain::optimum(&set, equations);
             let outcome = Exact.allocate(&set, of(equations));
             prop_assert_eq!(outcome.is_schedulable(), Some(optimum.is_some()));
             if let (Some(optimum), Some(allocation)) = (optimum, outcome.allocation().filter(|_| outcome.is_schedulable() == Some(true))) {
@@ -296,7 +296,7 @@ proptest! {
                     total + Rational::from_integer((cluster.size() - 1).into())
                 });
                 let cost: Rational = cost.fold(Rational::from_integer(0.into()), |sum, cost| sum + cost);
-                prop_assert!(near(cost.to_double(), optimum.cost.to_double()));
+                prop_assert!(near(cost.to_f64().expect("a finite number"), optimum.cost.to_f64().expect("a finite number")));
             }
         }
     }

@@ -13,6 +13,7 @@ mod grounds;
 mod necessary;
 mod own_analyses;
 mod placed_exact;
+mod plain;
 mod proved;
 mod rectangles;
 mod refined;

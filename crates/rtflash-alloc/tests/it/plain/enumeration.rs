@@ -1,24 +1,23 @@
 //! The optimum by trying everything.
 
-use rtflash_model::{ChipId, Cluster, Id, TaskId, TaskSet};
+use rtflash_model::{Id, TaskId, TaskSet};
+use rtflash_verify::Equations;
 
-use super::{feasible, utilization};
-use crate::equations::Equations;
-use crate::scalar::Scalar;
+use super::{Rational, feasible, utilization};
 
 /// The best allocation there is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Optimum<S> {
+pub struct Optimum {
     /// What it takes of the m chips' capacity: Σ (s − 1 + U) over the clusters with tasks. m minus
     /// this is Σ U_s over all clusters, where every chip left over is a cluster of its own.
-    pub cost: S,
+    pub cost: Rational,
     /// Size and tasks of each cluster with tasks.
     pub clusters: Vec<(u32, Vec<TaskId>)>,
 }
 
 /// Tries every partition of the tasks and every size of each cluster. Only for a few tasks and
 /// chips.
-pub fn optimum<S: Scalar>(set: &TaskSet, equations: Equations) -> Option<Optimum<S>> {
+pub fn optimum(set: &TaskSet, equations: Equations) -> Option<Optimum> {
     let mut best = None;
     partitions(set.tasks().len(), &mut Vec::new(), &mut |blocks| {
         sizes(set, equations, blocks, set.device().chips(), &mut Vec::new(), &mut Vec::new(), &mut best);
@@ -44,43 +43,31 @@ fn partitions(tasks: usize, blocks: &mut Vec<Vec<TaskId>>, visit: &mut dyn FnMut
 }
 
 /// Every choice of sizes that pass and fit.
-fn sizes<S: Scalar>(
+fn sizes(
     set: &TaskSet,
     equations: Equations,
     blocks: &[Vec<TaskId>],
     chips: u32,
     chosen: &mut Vec<u32>,
-    costs: &mut Vec<S>,
-    best: &mut Option<Optimum<S>>,
+    costs: &mut Vec<Rational>,
+    best: &mut Option<Optimum>,
 ) {
     let Some(block) = blocks.get(chosen.len()) else {
-        let cost = S::sum(costs.iter().cloned());
-        if best.as_ref().is_none_or(|best| cost.compare(&best.cost).is_lt()) {
+        let cost = costs.iter().sum();
+        if best.as_ref().is_none_or(|best| cost < best.cost) {
             let clusters = chosen.iter().copied().zip(blocks.iter().cloned()).collect();
             *best = Some(Optimum { cost, clusters });
         }
         return;
     };
     for size in 1..=chips {
-        let total: S = utilization(set, equations, block, size);
+        let total: Rational = utilization(set, equations, block, size);
         if feasible(&total) {
             chosen.push(size);
-            costs.push(S::sum([S::ratio(u128::from(size) - 1, 1), total].into_iter()));
+            costs.push(total + Rational::from_integer((size - 1).into()));
             sizes(set, equations, blocks, chips - size, chosen, costs, best);
             chosen.pop();
             costs.pop();
         }
-    }
-}
-
-impl<S> Optimum<S> {
-    /// The clusters with tasks, chips given out in order from 0.
-    pub fn to_clusters(&self) -> Vec<Cluster> {
-        let mut next = 0u32..;
-        let cluster = |(size, tasks): &(u32, Vec<TaskId>)| Cluster {
-            chips: next.by_ref().take(*size as usize).map(ChipId).collect(),
-            tasks: tasks.clone(),
-        };
-        self.clusters.iter().map(cluster).collect()
     }
 }
