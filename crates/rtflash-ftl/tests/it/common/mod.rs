@@ -650,7 +650,8 @@ impl SmallCluster {
         };
         let period = 1 + words.below(400);
         // Some wait in a buffer of several.
-        let deadline = 1 + words.below(period * [1, 1, 1, 4][words.below(4) as usize]);
+        let longest = period * [1, 1, 1, 4][words.below(4) as usize];
+        let deadline = 1 + words.below(longest);
         ImageSource {
             number,
             cluster,
