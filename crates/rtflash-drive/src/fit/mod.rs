@@ -150,7 +150,7 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Measurem
     let slow = episodes::slow(&read, &write);
     let [read, write] = [lines[0].cost(slow.read), lines[1].cost(slow.write)];
     let depth = of.most_in_flight;
-    let emmc = HostDevice::Emmc(Emmc {
+    let emmc = HostDevice::Emmc(Box::new(Emmc {
         attach: Attach::Unstated,
         depth,
         read,
@@ -158,7 +158,7 @@ fn devices(of: &Measurement) -> Result<Vec<(&'static str, HostDevice)>, Measurem
         discard: None,
         cache: None,
         slow: slow.both,
-    });
+    }));
     let mut kinds = vec![("emmc", emmc)];
     for (name, bytes) in [("nvme", ByteMoves::InTurn), ("nvme, bytes at once", ByteMoves::AtOnce)] {
         kinds.extend(nvme::nvme(of, &lines, slow, bytes).map(|device| (name, device)));

@@ -192,7 +192,7 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
         ..reader.clone()
     };
     Scenario {
-        device: HostDevice::Emmc(Emmc {
+        device: HostDevice::Emmc(Box::new(Emmc {
             attach: Attach::default(),
             depth: 4,
             read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
@@ -200,7 +200,7 @@ fn workload(releases: JobReleases, kib: u64, turnaround: Span, scheduler: K2Sett
             discard: None,
             cache: None,
             slow: None,
-        }),
+        })),
         host: Host { cpus: 1, max_sectors: 1_280 << 10, requests: 1_024, turnaround, merge: false, ..Host::default() },
         scheduler: SchedulerSettings::K2(scheduler),
         jobs: vec![reader, writer],

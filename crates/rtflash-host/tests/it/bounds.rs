@@ -87,7 +87,7 @@ pub fn scenario(seed: u64) -> Scenario {
         jobs.push(job(&mut rng, class, 10 + number));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc {
+        device: HostDevice::Emmc(Box::new(Emmc {
             attach: Attach::Budget,
             depth: rng.small(1, 3),
             read,
@@ -95,7 +95,7 @@ pub fn scenario(seed: u64) -> Scenario {
             discard: None,
             cache: None,
             slow,
-        }),
+        })),
         host: Host {
             cpus: 1,
             max_sectors: rng.within(4, 16) << 10,
@@ -323,7 +323,7 @@ fn reader(level: u8, kib: u64, releases: JobReleases, phase: u64) -> Job {
 fn readers(jobs: Vec<Job>) -> Scenario {
     let cost = EmmcCost { first: Span::from_us(1), next: Span::from_us(1), per_kib: Span::from_us(3), slow: None };
     Scenario {
-        device: HostDevice::Emmc(Emmc {
+        device: HostDevice::Emmc(Box::new(Emmc {
             attach: Attach::default(),
             depth: 1,
             read: cost,
@@ -331,7 +331,7 @@ fn readers(jobs: Vec<Job>) -> Scenario {
             discard: None,
             cache: None,
             slow: None,
-        }),
+        })),
         host: Host {
             cpus: 1,
             max_sectors: 1_280 << 10,
@@ -425,14 +425,14 @@ fn bounds_break_with_what_they_suppose() {
     // As many inside as was said.
     let mut more = scenario.clone();
     more.scheduler = SchedulerSettings::K2(K2Settings { max_inflight: 3, ..K2Settings::k2() });
-    more.device = HostDevice::Emmc(Emmc {
+    more.device = HostDevice::Emmc(Box::new(Emmc {
         attach: Attach::default(),
         depth: 3,
         ..match more.device {
-            HostDevice::Emmc(emmc) => emmc,
+            HostDevice::Emmc(emmc) => *emmc,
             _ => panic!("an eMMC"),
         }
-    });
+    }));
     assert!(longest(&more, 0) > bound);
     assert_eq!(broken(&scenario, &more), ["inside", "bounds"]);
     // Each I/O over before the next one.

@@ -42,7 +42,7 @@ pub fn scenario(seed: u64) -> Scenario {
         job.span = Some(job.size * rng.one_of(&[1, 1, 4]));
     }
     Scenario {
-        device: HostDevice::Emmc(Emmc { attach, depth, read, write, discard: None, cache: None, slow: None }),
+        device: HostDevice::Emmc(Box::new(Emmc { attach, depth, read, write, discard: None, cache: None, slow: None })),
         host: Host {
             max_sectors: rng.within(4, 16) << 10,
             requests: 200,
@@ -104,7 +104,7 @@ struct Sum {
 
 fn emmc(scenario: &Scenario) -> Emmc {
     let HostDevice::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
-    *emmc
+    **emmc
 }
 
 fn sum(scenario: &Scenario, job: &Job, without: Without) -> Sum {

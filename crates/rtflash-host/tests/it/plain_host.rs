@@ -158,7 +158,7 @@ impl Plain<'_> {
     }
 
     fn new(scenario: &Scenario) -> Plain<'_> {
-        let HostDevice::Emmc(emmc) = scenario.device else { panic!("no eMMC") };
+        let HostDevice::Emmc(emmc) = &scenario.device else { panic!("no eMMC") };
         let scheduler = scenario.scheduler.scheduler();
         let (jobs, host) = (scenario.jobs.len(), &scenario.host);
         let of_device = matches!(scenario.scheduler, SchedulerSettings::None);
@@ -174,7 +174,7 @@ impl Plain<'_> {
         let (taken, cleared) = (vec![false; number], vec![false; number]);
         Plain {
             scenario,
-            emmc,
+            emmc: **emmc,
             now: 0,
             latencies: vec![Vec::new(); jobs],
             ios: Vec::new(),

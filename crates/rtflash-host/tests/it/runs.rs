@@ -88,7 +88,7 @@ fn scenario(seed: u64) -> Scenario {
     let jobs = (0..rng.within(1, 4)).map(|number| job(number, &mut rng)).collect();
     let attach = rng.one_of(&[Attach::Unstated, Attach::Tags, Attach::Budget]);
     Scenario {
-        device: HostDevice::Emmc(Emmc {
+        device: HostDevice::Emmc(Box::new(Emmc {
             attach,
             // An attachment by tags has one command more in flight than tags.
             depth: rng.small(1, 3) + u32::from(attach == Attach::Tags),
@@ -97,7 +97,7 @@ fn scenario(seed: u64) -> Scenario {
             discard: None,
             cache: None,
             slow: None,
-        }),
+        })),
         host: Host {
             cpus: 2,
             max_sectors: rng.within(4, 16) << 10,
@@ -172,7 +172,7 @@ fn a_reader_behind_a_writer() {
         ..reader.clone()
     };
     let mut scenario = Scenario {
-        device: HostDevice::Emmc(Emmc {
+        device: HostDevice::Emmc(Box::new(Emmc {
             attach: Attach::default(),
             depth: 1,
             read: EmmcCost { first: us(200), next: us(100), per_kib: us(10), slow: None },
@@ -180,7 +180,7 @@ fn a_reader_behind_a_writer() {
             discard: None,
             cache: None,
             slow: None,
-        }),
+        })),
         host: Host {
             cpus: 1,
             max_sectors: 1_280 << 10,
@@ -239,7 +239,7 @@ fn slow_episodes() {
     // until 81 ms, 14 until 95 ms.
     let latencies = &reports[0].latencies;
     assert_eq!((latencies.count(), latencies.sum(), latencies.max()), (65, 95_000_000, Some(11_000_000)));
-    let HostDevice::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
+    let HostDevice::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
     let read = scenario.whole(0, 0).expect("a read");
     assert_eq!((emmc.service(&read, true), emmc.longest(&read, true)), (Span::from_us(1_000), Span::from_us(11_000)));
 }
@@ -259,7 +259,7 @@ fn slow_episodes_of_an_operation() {
         let text = text.replace("\"op\": \"read\"", &format!("\"op\": \"{op}\""));
         let scenario = rtflash_host::run::read_scenario(&text, None).expect("a scenario");
         let latencies = run(&scenario, 1).expect("a run")[0].latencies.clone();
-        let HostDevice::Emmc(emmc) = scenario.device else { panic!("an eMMC") };
+        let HostDevice::Emmc(emmc) = &scenario.device else { panic!("an eMMC") };
         let most = emmc.longest(&scenario.whole(0, 0).expect("an I/O"), true);
         (latencies.count(), latencies.sum(), latencies.max().unwrap_or(0), most.as_ns())
     });

@@ -90,7 +90,7 @@ pub(super) trait Target: fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostDevice {
     /// One command at a time.
-    Emmc(Emmc),
+    Emmc(Box<Emmc>),
     /// As long as a drive was measured to take.
     Measured(Box<MeasuredDrive>),
     /// Submission queues, a controller, a write buffer, flash.
@@ -222,7 +222,7 @@ impl HostDevice {
         watched: bool,
     ) -> Box<dyn Target + 'a> {
         match self {
-            HostDevice::Emmc(emmc) => Box::new(emmc::RunningEmmc::new(*emmc, options.seed)),
+            HostDevice::Emmc(emmc) => Box::new(emmc::RunningEmmc::new(**emmc, options.seed)),
             HostDevice::Measured(measured) => Box::new(measured::RunningMeasured::new(measured, options.seed)),
             HostDevice::Nvme(nvme) => Box::new(nvme::RunningNvme::new(nvme, host.cpus, options, watched)),
             HostDevice::Clusters(clusters) => {

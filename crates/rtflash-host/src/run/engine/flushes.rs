@@ -45,7 +45,7 @@ impl<W: Watch> HostEngine<'_, W> {
         };
         let writes = &mut self.progress[job].written;
         *writes += 1;
-        *writes % u64::from(every) == 0 && !self.has_planned_all(job)
+        writes.is_multiple_of(u64::from(every)) && !self.has_planned_all(job)
     }
 
     /// A write that ends when the medium has it is on its way.

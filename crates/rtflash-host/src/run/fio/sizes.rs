@@ -82,10 +82,12 @@ fn shares(text: &str, units: Units) -> Result<Sizes, String> {
     if sizes.is_empty() || given > 100 {
         return Err(if given > 100 { "shares of more than 100 %".into() } else { "it has no sizes".into() });
     }
-    let each = if missing == 0 { 0 } else { (100 - given) / missing };
+    let each = (100 - given).checked_div(missing);
     let smallest = sizes.iter().map(|&(size, _)| size).min().unwrap_or(1);
     // fio makes a size a multiple of the smallest one.
-    let shares = sizes.into_iter().map(|(size, percent)| (size - size % smallest, percent.unwrap_or(each)));
+    let shares = sizes.into_iter().map(|(size, percent)| {
+        (size - size % smallest, percent.or(each).expect("a size without a share is missing one"))
+    });
     Ok(shares.filter(|&(_, share)| share > 0).collect())
 }
 

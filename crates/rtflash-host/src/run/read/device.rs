@@ -43,7 +43,7 @@ fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let discard = fields.or("discard", None, |reader, raw, place| cost_alone(reader, raw, place).map(Some));
     let cache = fields.or("cache", None, |reader, raw, place| cache(reader, raw, place).map(Some));
     let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
-    Some(HostDevice::Emmc(Emmc { attach, depth, read: read?, write: write?, discard, cache, slow }))
+    Some(HostDevice::Emmc(Box::new(Emmc { attach, depth, read: read?, write: write?, discard, cache, slow })))
 }
 
 fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<EmmcCost> {
