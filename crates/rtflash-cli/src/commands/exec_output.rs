@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rtflash_draw::{Gantt, Perfetto, page::Picture};
 use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
-use rtflash_plan::Plan;
+use rtflash_plan::{Plan, Policy};
 use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
@@ -26,6 +26,31 @@ pub struct Wanted {
     figure: Option<(PathBuf, Option<PngWriter>)>,
     /// A report, and when the stretch in it ends where none is asked for.
     report: Option<PathBuf>,
+    /// The words of `check` that judge the trace, but for the length of the run; empty without a
+    /// trace, and if no words of `check` name the allocation.
+    judge: Vec<String>,
+}
+
+/// The words of `check` that judge the trace of such a run. Chips that `--spread` gives away are
+/// in no allocation that `check` finds.
+fn judge(args: &ExecArgs) -> Vec<String> {
+    let Some(trace) = args.trace.as_deref().filter(|_| !args.spread) else { return Vec::new() };
+    let mut words = vec!["rtflash".to_owned(), "check".to_owned(), args.file.display().to_string()];
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    args.set.changes.iter().for_each(|change| add("--set", change.argument()));
+    if let Some(allocation) = &args.allocation {
+        add("--allocation", allocation.display().to_string());
+    }
+    if let Some(algorithm) = &args.by.algorithm.algorithm {
+        add("--algorithm", algorithm.clone());
+    }
+    add("--analysis", args.by.analysis.analysis.clone());
+    add("--assume", args.by.rely_on.granted.assumption().to_owned());
+    if let Some(dispatch) = args.dispatch.stated() {
+        add("--dispatch", dispatch.to_owned());
+    }
+    add("--trace", trace.display().to_string());
+    words
 }
 
 /// Turns SVG into PNG. The caller passes it on, so that a program without it links none of the
@@ -65,6 +90,7 @@ impl Wanted {
             gantt: args.gantt.as_deref().map(stretch).transpose()?,
             figure: figure.transpose()?,
             report: report::place(args.report.as_deref())?,
+            judge: judge(args),
         })
     }
 
@@ -75,9 +101,9 @@ impl Wanted {
 
     /// How `check` judges the trace of a run that was stopped: the trace states the whole length.
     pub fn judged_until(&self, stopped: Instant) -> Option<String> {
-        let (path, _) = self.trace.as_ref().filter(|(_, format)| *format == TraceFormat::JsonLines)?;
-        let (trace, end) = (path.display(), format_ns(stopped.as_ns()));
-        Some(format!("the run was stopped: `rtflash check` judges its trace with `--trace {trace} --duration {end}`"))
+        self.trace.as_ref().filter(|(_, format)| *format == TraceFormat::JsonLines && !self.judge.is_empty())?;
+        let words = [&self.judge[..], &["--duration".to_owned(), format_ns(stopped.as_ns())]].concat();
+        Some(format!("the run was stopped: `{}` judges its trace", report::command::line(&words)))
     }
 
     pub fn begins(&self) -> Option<Instant> {
