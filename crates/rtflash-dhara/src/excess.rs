@@ -76,7 +76,7 @@ fn part(sectors: u32, height: u32, bits: i64) -> SectorPart {
     last
 }
 
-/// ρ, of this many sectors, with so many bits.
+/// ρ of this number of sectors, whose numbers have this number of bits.
 pub(crate) fn excess(sectors: u32, bits: u32) -> u64 {
     let Surplus { kept, anew } = part(sectors, bits, bits.into()).by_steps[0];
     u64::try_from(kept.max(anew)).unwrap_or(0)
@@ -102,7 +102,7 @@ mod tests {
         fates.iter().any(|&fate| matches!(fate, Fate::Kept | Fate::Anew))
     }
 
-    /// By how much these sectors exceed writes, where a walk has so many steps above them.
+    /// By how much these sectors exceed writes; a walk has `steps` above them.
     fn exceeds(fates: &[Fate], bits: i64, steps: i64) -> i64 {
         let &[fate] = fates else {
             let [left, right] = <[&[Fate]; 2]>::from(fates.split_at(fates.len().div_ceil(2).next_power_of_two()));

@@ -18,7 +18,7 @@ pub struct HostOverhead {
     pub ns: u64,
     /// How far it puts the rate of lone commands in held-out rounds off, as a factor.
     pub factor: f64,
-    /// The same factor without it.
+    /// That factor without it.
     pub factor_without: f64,
 }
 

@@ -131,7 +131,7 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
             let cached = cached.then(|| Prescribed::cached(shape.allocator, superblocks));
             let allocator: &dyn Allocator = cached.map_or(shape.allocator, |cached| cached);
             let tasks = tasks(&mut rng, shape.tasks, world)?;
-            (allocator, device, with_deadlines(&mut rng, tasks)?)
+            (allocator, device, with_deadlines(&mut rng, tasks, false)?)
         }
     };
     // Zones have no server.

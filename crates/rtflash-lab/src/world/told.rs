@@ -25,7 +25,7 @@ pub(super) fn draw(seed: u64, number: u64, left_out: Option<&'static str>) -> Op
         let shape = Shape::new(&mut rng, SmallWorld::Stripe);
         let device = shape.device(&mut rng, false)?;
         let tasks = tasks(&mut rng, shape.tasks, SmallWorld::Stripe)?;
-        (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
+        (shape.allocator, device, with_deadlines(&mut rng, tasks, false)?)
     };
     let varies = rng.within(0, 2) == 0;
     let device = with_commands(&mut rng, &device, varies)?;

@@ -27,7 +27,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let allocator: &dyn Allocator = rng.one_of(&[&BestFit as &dyn Allocator, &Global, &Global, &EqualSplit, &Exact]);
     // Drawn apart: what else is drawn does not depend on it.
     let mut due = Stream::numbered(seed, b"due\0\0\0\0\0", run);
-    let tasks = with_deadlines(&mut due, tasks(&mut rng, &device)?)?;
+    let tasks = with_deadlines(&mut due, tasks(&mut rng, &device)?, true)?;
     let jobs = if rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let set = at_the_limit(&set, allocator, analysis)?;
@@ -155,14 +155,14 @@ fn tasks(rng: &mut Stream, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases, requests due after three tenths of their period or later, in a third of
-/// these up to four periods later, and some of these released late.
-pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>) -> Option<Vec<Task>> {
+/// In half of the cases, requests due after three tenths of their period or later, and some of
+/// these released late. With `buffers` a third of these cases has deadlines of up to four periods.
+pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>, buffers: bool) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
     }
     let late = rng.within(0, 2) > 0;
-    let longest = rng.one_of(&[1_000, 1_000, 4_000]);
+    let longest = if buffers { rng.one_of(&[1_000, 1_000, 4_000]) } else { 1_000 };
     let mut request = |request: Option<Request>| {
         let Some(request) = request else { return Some(None) };
         let period = request.period().as_ns();

@@ -106,7 +106,8 @@ fn draw(case: u64) -> Option<Scenario> {
         job.phase = at(rng.within(0, period.as_ns()));
         job.releases = JobReleases::Every { period, jitter: clusters.declared_jitter(position)? };
     }
-    let urgent = u32::try_from(jobs.len()).ok()?;
+    let requests = set.tasks().iter().flat_map(|task| [task.read, task.write]).flatten();
+    let urgent = u32::try_from(requests.map(|request| request.waiting()).sum::<u64>()).ok()?;
     jobs.extend(others);
     let max_inflight_rest = Some(rng.small(1, 9));
     let k2 = K2Settings { max_inflight: urgent + max_inflight_rest?, max_inflight_rest, ..K2Settings::k2() };

@@ -38,7 +38,7 @@ fn sound_promises_are_kept_at_the_limit() {
 #[test]
 fn sound_sets_use_second_registers_and_commands() {
     let (mut kinds, mut cached) = ([0; 4], 0);
-    for case in (0..200).filter_map(|run| draw(Search { seed: 31, world: World::Sound }, run)) {
+    for case in (0..240).filter_map(|run| draw(Search { seed: 31, world: World::Sound }, run)) {
         let device = case.set.device();
         kinds[usize::from(device.has_cache_register()) + 2 * usize::from(device.has_commands())] += 1;
         let outcome = case.allocator.allocate(&case.set, case.analysis);

@@ -260,7 +260,9 @@ fn a_request_that_is_later_than_its_jitter_is_reported() {
             world.plan.sources().iter().any(|source| source.deadline.is_some() && source.jitter > ns(0))
         })
     });
-    let world = World::draw_certified(24, case.expect("a case")).expect("a world");
+    let mut world = World::draw_certified(24, case.expect("a case")).expect("a world");
+    world.plan = world.plan.for_host();
+    (world.options.releases, world.options.police) = (None, false);
     let mut sources = world.plan.sources().enumerate();
     let source = sources.find(|(_, source)| source.deadline.is_some() && source.jitter > ns(0));
     let (number, source) = source.expect("a source");

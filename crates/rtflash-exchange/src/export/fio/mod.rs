@@ -39,8 +39,8 @@ const ROOM: u64 = 64;
 /// completions when it hands in the next request, and latencies would be periods.
 ///
 /// # Errors
-/// Where it has no form there: drives take whole sectors of 512 bytes, and no deadline is beyond
-/// its period.
+/// A request that fio cannot express: drives take whole sectors of 512 bytes, and no deadline is
+/// beyond its period.
 pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
     let page_size = u64::from(set.device().page_size());
