@@ -9,7 +9,9 @@ use rtflash_model::{Allocation, TaskSet};
 use rtflash_model::{Placement, Reliance};
 
 use super::allocate;
-use crate::answer::{SetAnswer, Status, Unanswered, whole};
+#[cfg(feature = "exchange")]
+use crate::answer::{SetAnswer, Status};
+use crate::answer::{Unanswered, whole};
 use crate::pairs::{Given, read_given};
 use crate::render::kind::promises;
 use crate::{CommandFailure, output};
@@ -81,6 +83,7 @@ pub fn any_runs(own: &Verdict) -> &'static str {
 
 impl NothingToRun {
     /// The complaint of a command that needs an allocation, with a hint at its end.
+    #[cfg(feature = "exchange")]
     pub fn refused(self, hint: &str) -> Unanswered {
         let (complaint, status) = (format!("{}{hint}\n", self.reason), Status::of(self.own.holds()));
         SetAnswer { complaint, status, ..SetAnswer::default() }.into()
