@@ -264,8 +264,8 @@ fn a_full_plug_runs_the_queue() {
     assert_eq!(found, [vec![1_000, 2_000, 2_000, 2_000, 6_000, 6_000], vec![2_500], vec![8_300]]);
 }
 
-/// Without a scheduler a process that submits together issues its commands itself. Where the driver
-/// is busy, it leaves all but the first to the software queue. The guest has these latencies, too.
+/// Under `none` a process itself issues the commands that it submits together. If the driver is
+/// busy, it leaves all but the first to the software queue. The guest has these latencies, too.
 #[test]
 fn the_software_queue_is_that_of_the_kernel() {
     let jobs = [
