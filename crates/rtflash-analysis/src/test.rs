@@ -79,6 +79,11 @@ pub trait ClusterTest: Sync {
     /// cluster of `chips` chips. The same input gives the same verdict, always.
     fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict;
 
+    /// Chips of the largest cluster that can pass. Algorithms merge no clusters beyond it.
+    fn most_chips(&self, device: &Device) -> u32 {
+        device.chips()
+    }
+
     /// What share of such a cluster a Total Bandwidth Server may have beside the tasks, below or
     /// equal to one. `None`: there is no server.
     fn server_share(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<Rational> {

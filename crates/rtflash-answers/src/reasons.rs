@@ -83,6 +83,11 @@ fn full(set: &TaskSet, scheme: &dyn Baseline, unplaced: &Unplaced) -> Option<Str
     members.sort_unstable();
     let tasks: Vec<&Task> = members.iter().filter_map(|&task| set.tasks().get(task)).collect();
     let (device, chips) = (set.device(), unplaced.chips);
+    let most = scheme.most_chips(device);
+    if chips > most {
+        let most = if most == 1 { "one chip".into() } else { format!("at most {most} chips") };
+        return Some(format!("`{}` runs on clusters of {most}, and this one has {chips}", scheme.name()));
+    }
     let shares: Vec<Rational> = scheme.terms(device, &tasks, chips).iter().map(BaselineTerm::share).collect();
     let room = scheme.rooms(device, &tasks, chips).into_iter().find(|room| !room.fits());
     let Room { what, needed, there, unit } = room.filter(|_| Rational::sum(&shares).cmp_one().is_le())?;

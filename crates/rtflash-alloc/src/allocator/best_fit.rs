@@ -71,8 +71,8 @@ pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
     Filled::Fits(groups.into_groups())
 }
 
-/// Clusters on the first chips, and one of all that are left.
-pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<TaskGroup<H>>) -> Vec<Cluster> {
+/// Clusters on the first chips, and of all that are left the largest that can pass.
+pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<TaskGroup<H>>, most_chips: u32) -> Vec<Cluster> {
     let mut next = 0;
     let mut take = |size: u32, tasks: Vec<TaskId>| {
         let chips = (next..next + size).map(ChipId).collect();
@@ -82,7 +82,7 @@ pub(super) fn clusters<H>(set: &TaskSet, groups: Vec<TaskGroup<H>>) -> Vec<Clust
     let mut clusters: Vec<Cluster> = groups.into_iter().map(|group| take(group.size, group.tasks)).collect();
     let used: u32 = clusters.iter().map(Cluster::size).sum();
     if used < set.device().chips() {
-        clusters.push(take(set.device().chips() - used, Vec::new()));
+        clusters.push(take(most_chips.min(set.device().chips() - used), Vec::new()));
     }
     clusters
 }

@@ -243,7 +243,8 @@ fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strate
         }
         Test::Utilization(_) | Test::Cluster(_) => {
             let sizes = |_| general::Asked::new(set, analysis, work);
-            let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
+            let algorithm_1 =
+                |merging| general::algorithm_1(set, analysis, merging && most_chips(set, analysis) > 1, work);
             space::checked(set, by_size(set, analysis, work, strategy, sizes, algorithm_1))
         }
         Test::Demand(test) => certified::allocate(set, test, work, strategy),
@@ -270,7 +271,10 @@ fn by_size<S: Sizes>(
         Strategy::Merging => algorithm_1(true),
         Strategy::Growing => match best_fit::filled(sizes(ClusteringSearch::MAX_WORK)) {
             Filled::Fits(groups) => schedulable(groups),
-            Filled::Full { task, before } => unplaceable(set, analysis, &best_fit::clusters(set, before), task, work),
+            Filled::Full { task, before } => {
+                let clusters = best_fit::clusters(set, before, most_chips(set, analysis));
+                unplaceable(set, analysis, &clusters, task, work)
+            }
             Filled::GivenUp(limit) => Outcome::CannotTell(limit),
         },
         Strategy::Search => match algorithm_1(true) {
@@ -290,6 +294,14 @@ fn by_size<S: Sizes>(
             Ok(None) => algorithm_1(true),
             Err(limit) => Outcome::CannotTell(limit),
         },
+    }
+}
+
+/// Chips of the largest cluster that can pass the analysis.
+fn most_chips(set: &TaskSet, analysis: &dyn Analysis) -> u32 {
+    match analysis.test() {
+        Test::Cluster(test) => test.most_chips(set.device()),
+        Test::Linear(_) | Test::Utilization(_) | Test::Demand(_) => set.device().chips(),
     }
 }
 

@@ -48,7 +48,7 @@ impl Dhara {
     /// With a ratio of fifteen, the default of Zephyr's `DISK_FTL_GC_RATIO`.
     pub const FIFTEEN: Dhara = Dhara {
         name: "dhara-15",
-        summary: "dhara with a gc_ratio of 15, the default of Zephyr",
+        summary: "dhara with a gc_ratio of 15, the default of Zephyr; `dhara-N` has N, from 1 to 255",
         gc_ratio: 15,
         ..Dhara::FOUR
     };
@@ -62,7 +62,7 @@ impl Dhara {
     /// [`Dhara::FIFTEEN`], for callers in the order of their priorities.
     pub const FIFTEEN_BY_PERIOD: Dhara = Dhara {
         name: "dhara-15-priority",
-        summary: "dhara-priority with a gc_ratio of 15, the default of Zephyr",
+        summary: "dhara-priority with a gc_ratio of 15; `dhara-N-priority` has N, from 1 to 255",
         gc_ratio: 15,
         ..Dhara::FOUR_BY_PERIOD
     };
@@ -281,14 +281,18 @@ impl Analysis for Dhara {
 }
 
 impl Baseline for Dhara {
-    /// The shares in the long run; none of several chips, which have no map. Allocators that merge
-    /// clusters ask for many of them.
+    /// The shares in the long run; none of several chips, which have no map.
     fn terms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<BaselineTerm> {
         if chips == 1 { request_terms(tasks, self.costs(device)) } else { Vec::new() }
     }
 
     fn worst_response(&self, device: &Device) -> u128 {
         self.time(device, DharaShape::read).max(self.time(device, DharaShape::write))
+    }
+
+    /// Each chip has its own map.
+    fn most_chips(&self, _device: &Device) -> u32 {
+        1
     }
 
     /// Those of a new chip, of each.

@@ -68,6 +68,11 @@ pub trait Baseline: Analysis {
     /// Pages of data that a flash memory of `chips` chips holds, at most.
     fn usable_pages(&self, device: &Device, chips: u32) -> u128;
 
+    /// Chips of the largest cluster that the scheme runs on.
+    fn most_chips(&self, device: &Device) -> u32 {
+        device.chips()
+    }
+
     /// Pages programmed for each page that these tasks write in `chips` chips, at most, in the long
     /// run. `None` where that follows from λ, as for every scheme whose device is the executor's.
     fn write_amplification(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<f64> {
@@ -166,6 +171,10 @@ fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> 
 
 /// How full the cluster is in time, or where that would do, in space.
 impl<B: Baseline> ClusterTest for B {
+    fn most_chips(&self, device: &Device) -> u32 {
+        Baseline::most_chips(self, device)
+    }
+
     fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
         let shares: Vec<Rational> = self.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
         let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
