@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example reach` takes some minutes. Behind `--`: how many sets at each
 //! utilization, 40 where nothing is said, and half as many for the tables of tests and of small
-//! requests; and the tables to write (`reach`, `ratios`, `tests`, `small`), all where none is named.
+//! requests; and the tables to write (`reach`, `ratios`, `tests`, `small`), all if none is named.
 
 mod added;
 mod measure;
