@@ -1,4 +1,4 @@
-//! What each test adds, and what streams are worth to small requests.
+//! The reach that each test adds, and the gain of streams for small requests.
 
 use rtflash::alloc::analysis::{Analysis, Necessary, Stripe, Superblock};
 use rtflash::model::generate::{Accesses, SetSpec};
@@ -67,16 +67,21 @@ fn blocks() -> Vec<Block> {
     vec![
         block("`stripe`, sequential", |_| (), Accesses::Sequential, stripes(single).collect()),
         block(
-            "the same, commands of 1 µs",
+            "`stripe`, sequential, commands of 1 µs",
             |spec| spec.command = Some(Span::from_us(1)),
             Accesses::Sequential,
             stripes(single).collect(),
         ),
-        block("the same, two page registers", second, Accesses::Sequential, stripes(registers).take(2).collect()),
+        block(
+            "`stripe`, sequential, two page registers",
+            second,
+            Accesses::Sequential,
+            stripes(registers).take(2).collect(),
+        ),
         block("`stripe`, random", |_| (), Accesses::Random, stripes(single).collect()),
         block("`superblock`, random", |_| (), Accesses::Random, superblocks().collect()),
         block(
-            "the same, two page registers",
+            "`superblock`, random, two page registers",
             second,
             Accesses::Random,
             superblocks().zip(registers).map(|((_, test), name)| (name, test)).collect(),
@@ -84,12 +89,10 @@ fn blocks() -> Vec<Block> {
     ]
 }
 
-/// The table of what each test adds.
+/// The table of the reach that each test adds, by `exact`.
 pub fn tests(each: u64) -> Fallible<String> {
     let each = (each / 2).max(1);
-    let mut text =
-        format!("By `exact`, {each} sets at each utilization; behind each reach, its part of that of `necessary`:\n\n");
-    text += &format!("| sets | test | {HEAD}|---|---|---|---|---|\n");
+    let mut text = format!("| sets | test | {HEAD}");
     for block in blocks() {
         text += &rows(&block, each)?;
     }
@@ -102,12 +105,10 @@ fn small_sets(hundredths: u64, accesses: Accesses) -> Fallible<SetSpec> {
     Ok(SetSpec { tasks: 12, periods: "5ms..50ms".parse()?, pages: Some("1..16".parse()?), ..sets })
 }
 
-/// The table of small requests.
+/// The table of small requests, by `exact` under `stripe` with `--assume fifo-bus`.
 pub fn small(each: u64) -> Fallible<String> {
     let each = (each / 2).max(1);
-    let mut text = format!(
-        "By `exact` under `stripe` with `--assume fifo-bus`, {each} sets at each utilization:\n\n| access | {HEAD}|---|---|---|---|\n"
-    );
+    let mut text = format!("| access | {HEAD}");
     for accesses in [Accesses::Random, Accesses::Sequential, Accesses::Stream] {
         let mut cells = Vec::new();
         for hundredths in RATIOS {

@@ -1,8 +1,9 @@
-//! How far the analyses reach: writes the tables in `docs/tests.md` and their figures.
+//! How far the analyses reach: writes the tables of `docs/tests.md` into `docs/tests/`, and their
+//! figures.
 //!
 //! `cargo run --release --example reach` takes some minutes. Behind `--`: how many sets at each
 //! utilization, 40 where nothing is said, and half as many for the tables of tests and of small
-//! requests; and the tables to write (`reach`, `tests`, `small`), all where none is named.
+//! requests; and the tables to write (`reach`, `ratios`, `tests`, `small`), all if none is named.
 
 mod added;
 mod measure;
@@ -65,7 +66,7 @@ const OPTIMA: usize = 6;
 const QUEUE: Reliance = Reliance::Queue;
 const SOUND: Sound = Sound::relying_on(QUEUE);
 
-/// The table of analyses and algorithms, and the one of other λ.
+/// The table of analyses and algorithms, with `--assume fifo-bus` at λ = 0.5.
 fn analyses(each: u64) -> Fallible<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
     let analyses: [&'static dyn Analysis; OPTIMA] =
@@ -90,11 +91,7 @@ fn analyses(each: u64) -> Fallible<String> {
         column.splice(OPTIMA - 1..OPTIMA - 1, of_heuristics);
         columns.push(column);
     }
-    let mut text = format!(
-        "Measured with `--assume fifo-bus`. Reach at λ = 0.5, {each} sets at each utilization (8 tasks, 16 chips,\n\
-         `dgist-2021`, UUniFast; the same sets in every row):\n\n"
-    );
-    writeln!(text, "| analysis | algorithm | sequential | random |\n|---|---|---|---|")?;
+    let mut text = String::from("| analysis | algorithm | sequential | random |\n");
     for (contender, (algorithm, analysis)) in rows.iter().enumerate() {
         let (sequential, random) = (columns[0][contender], columns[1][contender]);
         writeln!(text, "| `{}` | `{algorithm}` | {sequential:.3} | {random:.3} |", analysis.name())?;
@@ -103,13 +100,13 @@ fn analyses(each: u64) -> Fallible<String> {
     let plain = [Accesses::Sequential, Accesses::Random].map(|accesses| plain_stripe(device(50)?, accesses, each));
     let [sequential, random] = plain;
     writeln!(text, "| `stripe` without Section 6 | all partitions | {:.3} | {:.3} |", sequential?, random?)?;
-    Ok(text + &at_other_ratios(each / 4)?)
+    Ok(text)
 }
 
-/// The table of other λ.
-fn at_other_ratios(each: u64) -> Fallible<String> {
-    let mut text = format!("\nAt other λ, by `exact`, {each} sets at each utilization:\n\n");
-    writeln!(text, "| λ | `stripe`, sequential | `superblock`, random | `sound`, sequential |\n|---|---|---|---|")?;
+/// The table of other λ, by `exact`, a quarter of the sets at each utilization.
+fn ratios(each: u64) -> Fallible<String> {
+    let each = (each / 4).max(1);
+    let mut text = String::from("| λ | `stripe`, sequential | `superblock`, random | `sound`, sequential |\n");
     for hundredths in [30, 70, 85] {
         eprintln!("lambda 0.{hundredths} …");
         let of = |accesses: Accesses, who: &[(&str, &'static dyn Analysis)]| {
@@ -124,14 +121,15 @@ fn at_other_ratios(each: u64) -> Fallible<String> {
     Ok(text)
 }
 
-/// Writes a table where the page has its marks.
-fn insert(name: &str, text: &str) -> Fallible<()> {
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tests.md");
-    let page = fs::read_to_string(document)?;
-    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let from = page.find(&start).ok_or("no mark")? + start.len();
-    let to = from + page[from..].find(&end).ok_or("no mark")?;
-    Ok(fs::write(document, format!("{}{text}{}", &page[..from], &page[to..]))?)
+/// Writes a table, given as lines of Markdown, as CSV.
+fn write_csv(name: &str, table: &str) -> Fallible<()> {
+    let quoted = |cell: &str| if cell.contains(',') { format!("\"{cell}\"") } else { cell.to_owned() };
+    let row = |line: &str| {
+        let cells = line.trim_matches('|').split('|').map(|cell| quoted(&cell.trim().replace('`', "")));
+        cells.collect::<Vec<_>>().join(",") + "\n"
+    };
+    let text: String = table.lines().map(row).collect();
+    Ok(fs::write(format!("{}/docs/tests/{name}.csv", env!("CARGO_MANIFEST_DIR")), text)?)
 }
 
 /// Makes a table of a number of sets at each utilization.
@@ -141,9 +139,11 @@ fn main() -> Fallible<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     let each = arguments.next_if(|word| word.parse::<u64>().is_ok()).map_or(Ok(40), |number| number.parse())?;
     let wanted: Vec<String> = arguments.collect();
-    for (name, table) in [("reach", analyses as Table), ("tests", added::tests), ("small", added::small)] {
+    let tables =
+        [("reach", analyses as Table), ("ratios", ratios), ("tests", added::tests), ("small", added::small)];
+    for (name, table) in tables {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
-            insert(name, &table(each)?)?;
+            write_csv(name, &table(each)?)?;
         }
     }
     Ok(())

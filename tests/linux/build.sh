@@ -25,7 +25,7 @@ fi
 cp "$here/serial.c" linux-source-6.12/block/
 cp "$here/card.c" linux-source-6.12/drivers/mmc/host/
 cd linux-source-6.12
-# Sources that docs/host.md names.
+# Sources that docs/host/linux.csv names.
 while IFS=': ' read -r path name; do
     grep -qw "$name" "$path" || { echo "$path has no $name (tests/linux/cited.txt)" >&2; exit 1; }
 done <"$here/cited.txt"

@@ -1,17 +1,16 @@
-//! Sources of what docs/host.md says of Linux.
+//! Sources of what docs/host.md says of Linux, which docs/host/linux.csv lists.
 
 use std::collections::BTreeSet;
 
 use super::{files, nothing};
 
-/// The sources that a page cites: `file: name` in backquotes.
-fn sources(page: &str) -> BTreeSet<String> {
-    let words = |code: &str| code.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_source = |code: &String| {
-        let parts = code.split_once(": ");
-        parts.is_some_and(|(path, name)| (path.ends_with(".c") || path.ends_with(".h")) && !name.contains(' '))
+/// The sources that a table cites: `file: name`, from the last two cells of its rows.
+fn sources(table: &str) -> BTreeSet<String> {
+    let source = |row: &str| {
+        let (rest, name) = row.rsplit_once(',')?;
+        Some(format!("{}: {name}", rest.rsplit_once(',')?.1))
     };
-    page.split('`').skip(1).step_by(2).map(words).filter(is_source).collect()
+    table.lines().skip(1).filter_map(source).collect()
 }
 
 /// tests/linux/build.sh looks up each line of this list in the kernel's files.
@@ -20,15 +19,15 @@ fn sources_of_the_kernel_are_listed() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let list = std::fs::read_to_string(root.join("tests/linux/cited.txt")).expect("a list");
     let listed: BTreeSet<String> = list.lines().map(str::to_owned).collect();
-    let pages = files(&["docs"], "md");
-    let page = pages.iter().find(|file| file.path == "docs/host.md").expect("the page");
-    let cited = sources(&page.text);
+    let tables = files(&["docs"], "csv");
+    let table = tables.iter().find(|file| file.path == "docs/host/linux.csv").expect("the table");
+    let cited = sources(&table.text);
     let found: Vec<String> = cited.symmetric_difference(&listed).cloned().collect();
     nothing(&found, "cited or listed alone");
 }
 
 #[test]
 fn sources_are_seen() {
-    let page = "A `block/a.c:\n b_c` and `d.h: E`, not `f.c`, `g: h` or `i.c: two words`.";
-    assert_eq!(sources(page).into_iter().collect::<Vec<_>>(), ["block/a.c: b_c", "d.h: E"]);
+    let table = "section,rule,file,name\nRuns,\"A, then B.\",block/a.c,b_c\nTags,C.,d.h,E\n";
+    assert_eq!(sources(table).into_iter().collect::<Vec<_>>(), ["block/a.c: b_c", "d.h: E"]);
 }

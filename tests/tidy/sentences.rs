@@ -106,7 +106,10 @@ fn faults(page: &str) -> Vec<String> {
 }
 
 fn pages() -> Vec<File> {
-    let own = |file: &File| !file.path.contains('/') && file.path != "THIRD-PARTY.md" || file.path.starts_with("docs/");
+    let own = |file: &File| match file.path.split_once('/') {
+        Some((folder, _)) => ["docs", "crates"].contains(&folder),
+        None => file.path != "THIRD-PARTY.md",
+    };
     files(&["."], "md").into_iter().filter(own).collect()
 }
 

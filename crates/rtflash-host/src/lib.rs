@@ -2,7 +2,8 @@
 //! device.
 //!
 //! A [`Scheduler`] keeps requests and says which goes next. It sees no device and moves no time:
-//! its driver states the time. [`order`] drives one by a script.
+//! its driver states the time. [`order`] drives one by a script. `SPEC.md` of this crate specifies
+//! each scheduler.
 //!
 //! K2 hands out what is real-time first:
 //!

@@ -1,4 +1,4 @@
-//! How near the tests of one channel come to late sets: writes the tables in `docs/tests.md`.
+//! How near the tests of one channel come to late sets: writes `docs/tests/tightness.csv`.
 //!
 //! `cargo run --release -p rtflash-lab --example tightness` takes more than 26 minutes on one busy core. Behind
 //! `--`: how many sets of each kind, 40 where nothing is said; and the rows to write (`stripes`,
@@ -282,16 +282,21 @@ fn row((name, kinds): &(&str, [Vec<f64>; 2])) -> String {
     let columns = kinds.each_ref().map(|sets| {
         let mean = sets.iter().sum::<f64>() / sets.len() as f64;
         let least = sets.iter().copied().fold(f64::INFINITY, f64::min);
-        format!("{}, {mean:.3}, {least:.3}", sets.len())
+        format!("{},{mean:.3},{least:.3}", sets.len())
     });
-    format!("| {name} | {} |", columns.join(" | "))
+    format!("{}{}", cell(name), columns.join(","))
+}
+
+/// The first cell of a line, with the comma behind it.
+fn cell(name: &str) -> String {
+    if name.contains(',') { format!("\"{name}\",") } else { format!("{name},") }
 }
 
 /// The lines of a table with these in the place of those of the same name, or behind them.
 fn with_rows(table: &str, lines: &Lines) -> String {
     let mut rows: Vec<String> = table.lines().map(str::to_owned).collect();
     for line in lines {
-        let of_name = rows.iter().position(|row| row.starts_with(&format!("| {} |", line.0)));
+        let of_name = rows.iter().position(|row| row.starts_with(&cell(line.0)));
         match of_name {
             Some(position) => rows[position] = row(line),
             None => rows.push(row(line)),
@@ -334,12 +339,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         eprintln!("{name} …");
         let lines = lines(each);
-        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tests.md");
-        let page = fs::read_to_string(document)?;
-        let (start, end) = ("<!-- tightness -->\n", "<!-- /tightness -->");
-        let from = page.find(start).ok_or("no mark")? + start.len();
-        let to = from + page[from..].find(end).ok_or("no mark")?;
-        fs::write(document, format!("{}{}{}", &page[..from], with_rows(&page[from..to], &lines), &page[to..]))?;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tests/tightness.csv");
+        fs::write(path, with_rows(&fs::read_to_string(path)?, &lines))?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! A NAND flash device in simulated time: runs a [`Plan`](rtflash_plan::Plan) operation by
-//! operation.
+//! operation. `SPEC.md` of this crate specifies each decision of a run.
 //!
 //! Two reads that come every ten milliseconds, one in each cluster, for a second:
 //!

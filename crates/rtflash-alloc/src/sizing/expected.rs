@@ -86,9 +86,9 @@ impl ExecutedSpace {
         Some(ExecutedSpace { room, logical, most: logical, frontier: CopyFrontier::Shared })
     }
 
-    /// Under Theorem 1, Eq. (4), as docs/executor.md has it: λ of what the reserve leaves. A source
-    /// of GC leaves a pass out as long as more is free than the reserve and αs for it and each
-    /// other that has left one out; half of them are supposed to have.
+    /// Under Theorem 1, Eq. (4), by SPEC.md of rtflash-sim: λ of the pages outside the reserve. A
+    /// source of GC skips a pass while more is free than the reserve, and αs for it and for each
+    /// other source that skipped one; half of them are assumed to skip.
     fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<ExecutedSpace> {
         let device = set.device();
         let (blocks, row) =

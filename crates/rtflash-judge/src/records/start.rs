@@ -1,5 +1,5 @@
-//! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
-//! plan, the aging and the seed alone.
+//! The initial content of the device, for checkers: by `SPEC.md` of `rtflash-sim`, from the plan,
+//! the aging and the seed alone.
 
 use rtflash_model::random::Stream;
 use rtflash_plan::{Aging, BlockId, ColumnId, PageId, Promise, aged_chip, initial_pages, initial_zones};

@@ -1,6 +1,6 @@
-//! A second executor, written from `docs/executor.md` alone: nanosecond by nanosecond, with lists
-//! that are searched from end to end. It is slow and meant to be seen through at a glance; what it
-//! says is what the engine has to say, record for record.
+//! A second executor, written from `docs/executor.md` and `SPEC.md` alone: nanosecond by
+//! nanosecond, with lists that are searched from end to end. It is slow, and short enough to be
+//! read in full. The engine must write its records, one for one.
 
 mod chip;
 mod cluster;
