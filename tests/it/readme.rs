@@ -51,9 +51,8 @@ fn its_two_commands_are_run() {
     assert!(page(".ci/run").ends_with(&format!("{}\n", commands.join("\n"))), "{commands:?}");
 }
 
-/// Every relative link, and every picture, of the README, of the pages in docs/ and of what crates
-/// specify leads to a file,
-/// and to a heading of it where it names one.
+/// Every relative link, and every picture, of the README, of the pages in docs/ and of the crates'
+/// SPEC.md leads to a file, and to a heading of it where it names one.
 #[test]
 fn links_lead_somewhere() {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
