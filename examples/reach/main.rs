@@ -139,8 +139,7 @@ fn main() -> Fallible<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     let each = arguments.next_if(|word| word.parse::<u64>().is_ok()).map_or(Ok(40), |number| number.parse())?;
     let wanted: Vec<String> = arguments.collect();
-    let tables =
-        [("reach", analyses as Table), ("ratios", ratios), ("tests", added::tests), ("small", added::small)];
+    let tables = [("reach", analyses as Table), ("ratios", ratios), ("tests", added::tests), ("small", added::small)];
     for (name, table) in tables {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             write_csv(name, &table(each)?)?;

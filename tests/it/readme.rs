@@ -51,13 +51,14 @@ fn its_two_commands_are_run() {
     assert!(page(".ci/run").ends_with(&format!("{}\n", commands.join("\n"))), "{commands:?}");
 }
 
-/// Every relative link, and every picture, of the README and of the pages in docs/ leads to a file,
-/// and to a heading of it where it names one.
+/// Every relative link, and every picture, of the README, of the pages in docs/ and of the crates'
+/// SPEC.md leads to a file, and to a heading of it where it names one.
 #[test]
 fn links_lead_somewhere() {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
     let mut pages: Vec<_> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    pages.extend(["sim", "host", "drive"].map(|of| root().join(format!("crates/rtflash-{of}/SPEC.md"))));
     let mut seen = 0;
     for path in pages {
         let text = std::fs::read_to_string(&path).expect("a page");

@@ -1,5 +1,5 @@
 //! Measurements of a drive: readers of traces and of fio's logs, commands paired from
-//! streams, a fitted device, and what can be claimed of it.
+//! streams, a fitted device, and its claims. `SPEC.md` of this crate specifies a fit.
 //!
 //! ```
 //! let trace = "fio-1 [000] .. 1.000000: block_rq_issue: 7,0 R 4096 () 8 + 8 be,0,4 [fio]\n\

@@ -292,10 +292,26 @@ fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))
 }
 
+/// An item of a list, in lines of at most 100 columns.
+fn item(text: &str) -> String {
+    const COLUMNS: usize = 100;
+    let mut lines = String::new();
+    let mut line = String::from(" ");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > COLUMNS {
+            lines += &format!("{line}\n");
+            line = String::from("   ");
+        }
+        line += " ";
+        line += word;
+    }
+    format!("{lines}{line}\n")
+}
+
 /// What the analysis takes for granted.
 pub fn assumptions(analysis: &dyn Analysis) -> String {
     let lines =
-        analysis.assumes().iter().map(|assumption| format!("  {}: {}\n", assumption.name, assumption.statement));
+        analysis.assumes().iter().map(|assumption| item(&format!("{}: {}", assumption.name, assumption.statement)));
     let heading = format!("what `{}` assumes", analysis.name());
     format!(
         "\n{} {}\n{}",

@@ -43,7 +43,7 @@ pub fn device_line(device: &Device) -> Result<(String, Vec<String>), NotExported
         notes.push("Commands take no time there: `command` is left out.".to_owned());
     }
     if device.page_registers() > 1 {
-        notes.push("Chips have one page register there: `page_registers` is left out.".to_owned());
+        notes.push("Chips have no cache register there: `cache_register` is left out.".to_owned());
     }
     if !device.chips().is_multiple_of(per_channel) {
         notes.push("The last channel has as many dies as the others there.".to_owned());

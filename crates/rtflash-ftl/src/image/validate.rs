@@ -185,7 +185,7 @@ impl ImageCluster<'_> {
         let other = self.suspends_erases() || self.backfills() || self.is_zoned();
         ensure(
             !(self.is_cached() && (other || device.spare_blocks > 0 || device.wear_gap > 0)),
-            "uses a second page register beside zones, backfill, suspended erases, spare blocks or a wear gap",
+            "uses a second page register beside zones, backfill, suspended erases, spare blocks or a wear threshold",
         )
     }
 

@@ -32,7 +32,7 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
         refuse(
             "page_registers",
             "`page_registers` is neither 1 nor 2".into(),
-            "1 or 2: the registers that hold a page",
+            "`cache_register`, true or false; or 1 or 2 registers that hold a page",
         );
     }
     let spare = spec.blocks_kept_back();
@@ -59,8 +59,8 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
     if spec.wear_passes.is_some() && spec.wear_gap.is_none() {
         refuse(
             "wear_passes",
-            "`wear_passes`, and no `wear_gap`".into(),
-            "a `wear_gap` beside it: by how much blocks may differ",
+            "`wear_passes`, and no `wear_threshold`".into(),
+            "a `wear_threshold` beside it: the erases by which blocks can differ",
         );
     }
     if spec.chips > MAX_CHIPS {

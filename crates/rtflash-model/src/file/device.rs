@@ -8,7 +8,7 @@ use super::request::refuse_both;
 use super::tree::JsonKind;
 use super::wire::device::{FIELDS, NEEDED, Read, Visitor, stand_ins, visit};
 use crate::device::{Device, DeviceSpec};
-use crate::invalid::{Invalid, PathStep};
+use crate::invalid::{Invalid, Path, PathStep};
 use crate::profiles::PROFILES;
 
 /// The names in a description: a profile, and fields by both of their names.
@@ -97,7 +97,7 @@ fn described<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Op
                 _ => false,
             };
             for invalid in wrong.into_iter().filter(|invalid| !doubtful(invalid)) {
-                reader.refuse_invalid(raw, place, invalid, 0);
+                reader.refuse_invalid(raw, place, by_their_names(invalid, &names), 0);
             }
             None
         }
@@ -123,6 +123,18 @@ fn by_our_names<'t>(
         }
     }
     (fields, names)
+}
+
+/// A fault of a field by the name that the text has for it.
+fn by_their_names(mut invalid: Invalid, names: &[&'static str; FIELDS.len()]) -> Invalid {
+    if let [PathStep::Key(field)] = invalid.path.steps()
+        && let Some(at) = FIELDS.iter().position(|ours| ours == field)
+        && names[at] != FIELDS[at]
+    {
+        invalid.problem = invalid.problem.replace(&format!("`{}`", FIELDS[at]), &format!("`{}`", names[at]));
+        invalid.path = Path::root().key(names[at]);
+    }
+    invalid
 }
 
 fn refuse_absent_fields(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, fields: &[Slot<'_>]) {

@@ -189,7 +189,7 @@ fn notes(set: &TaskSet) -> Vec<String> {
         notes.push("`command` is left out: commands have times of their own in MQSim.".into());
     }
     if set.device().page_registers() > 1 {
-        notes.push("`page_registers` is left out: chips use one for each page.".into());
+        notes.push("`cache_register` is left out: chips use one page register.".into());
     }
     if set.tasks().iter().any(|task| task.requests().any(|(request, _)| request.jitter().as_ns() > 0)) {
         notes.push("Requests come without jitter.".into());
