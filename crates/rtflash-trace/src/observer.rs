@@ -27,8 +27,8 @@ pub trait Observer {
         true
     }
 
-    /// Whether the order above matters to it: else each record comes as soon as it is known, so that
-    /// a job's release still comes before its completion. Asked once, at the start.
+    /// Whether the order above matters to it: else each record comes as soon as it is known. A
+    /// job's release comes before its completion all the same. Asked once, at the start.
     fn wants_order(&self) -> bool {
         true
     }

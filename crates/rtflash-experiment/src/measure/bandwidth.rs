@@ -97,7 +97,7 @@ fn serve(
         Service::Tbs => TbsServers::new(set, allocation, contender.analysis),
         Service::Background => TbsServers::none(),
     };
-    let observe = |_: &[ClusterId]| Served { jobs: Statistics::new(&plan, duration), counted_from, pages: 0 };
+    let observe = |_: &[ClusterId]| JobsAndPages { jobs: Statistics::new(&plan, duration), counted_from, pages: 0 };
     let served = run(&plan, &run_options, &mut servers, observe).ok()?;
     let pages = served.iter().map(|served| served.pages).sum();
     let report = served
@@ -128,13 +128,13 @@ fn turnover(set: &TaskSet, options: &Bandwidth) -> Span {
 }
 
 /// Counts jobs, and from an instant on pages of those that are not real-time.
-struct Served {
+struct JobsAndPages {
     jobs: Statistics,
     counted_from: Instant,
     pages: u64,
 }
 
-impl Observer for Served {
+impl Observer for JobsAndPages {
     fn record(&mut self, record: &Record) {
         match record {
             Record::Release(_) | Record::Complete(_) => self.jobs.record(record),
