@@ -3,7 +3,7 @@
 mod retired;
 mod worn;
 
-use crate::memory::{Memory, NONE, clears, has, index, marks, word};
+use crate::memory::{Memory, NONE, clears, has, index, marks, marks_all, word};
 use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
@@ -113,13 +113,19 @@ impl<M: Memory> Blocks<M> {
     fn count_pages(&mut self, block: u32) {
         let first = block * self.pages;
         let held = &self.of.lpns.as_ref()[index(first)..index(first + self.pages)];
-        for chip in 0..self.width {
-            let of_chip = held[index(chip)..].iter().step_by(index(self.width));
-            for (bit, _) in (first + chip * self.rows..).zip(of_chip).filter(|&(_, &lpn)| lpn != NONE) {
-                marks(self.of.bits.as_mut(), bit);
+        let count = |held: &[u32]| held.iter().map(|&lpn| u32::from(lpn != NONE)).sum();
+        let valid: u32 = count(held);
+        // At the start of a run the first pages of a block are mostly the valid ones.
+        if self.width == 1 && valid == count(&held[..index(valid)]) {
+            marks_all(self.of.bits.as_mut(), first..first + valid);
+        } else {
+            for chip in 0..self.width {
+                let of_chip = held[index(chip)..].iter().step_by(index(self.width));
+                for (bit, _) in (first + chip * self.rows..).zip(of_chip).filter(|&(_, &lpn)| lpn != NONE) {
+                    marks(self.of.bits.as_mut(), bit);
+                }
             }
         }
-        let valid = word(held.iter().filter(|&&lpn| lpn != NONE).count());
         let is_erased = has(self.of.erased.as_ref(), block);
         self.erased_blocks += u32::from(is_erased);
         let is_taken = is_erased || self.frontier(Frontiers::Write).is_some_and(|open| open.block == block);

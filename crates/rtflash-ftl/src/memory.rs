@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
+use core::ops::Range;
 #[cfg(feature = "serde")]
 use serde::de::DeserializeOwned as Owned;
 
@@ -52,6 +53,16 @@ pub(crate) fn has(bits: &[u64], bit: u32) -> bool {
 #[inline]
 pub(crate) fn marks(bits: &mut [u64], bit: u32) {
     bits[index(bit / 64)] |= 1 << (bit % 64);
+}
+
+/// Marks a range of bits, word by word.
+pub(crate) fn marks_all(bits: &mut [u64], mut range: Range<u32>) {
+    while range.start < range.end {
+        let (word, first) = (range.start / 64, range.start % 64);
+        let count = (64 - first).min(range.end - range.start);
+        bits[index(word)] |= u64::MAX >> (64 - count) << first;
+        range.start += count;
+    }
 }
 
 #[inline]

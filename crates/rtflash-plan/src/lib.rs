@@ -47,6 +47,6 @@ pub use release_pattern::{
 pub use release_times::{release_gap, release_jitter, release_offset};
 pub use requests::{Requests, job_pages, pages_from};
 pub use servers::Servers;
-pub use start::{ZonesAtStart, aged_chip, free_pages_at_start, initial_pages, initial_zones};
+pub use start::{ZonesAtStart, aged_chip, aged_places, free_pages_at_start, initial_pages, initial_zones};
 pub use ties::{TieBreaker, random_chip_place, random_job_place};
 pub use trims::NoTrim;

@@ -27,6 +27,12 @@ pub trait Observer {
         true
     }
 
+    /// Whether the order above matters to it: else each record comes as soon as it is known. A
+    /// job's release comes before its completion all the same. Asked once, at the start.
+    fn wants_order(&self) -> bool {
+        true
+    }
+
     /// A job is over. Called at once, perhaps before records of earlier instants.
     fn over(&mut self, job: JobId) {
         let _ = job;
@@ -50,6 +56,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn wants_records(&self) -> bool {
         self.0.wants_records() || self.1.wants_records()
+    }
+
+    fn wants_order(&self) -> bool {
+        self.0.wants_order() || self.1.wants_order()
     }
 
     fn over(&mut self, job: JobId) {

@@ -2,7 +2,7 @@
 
 use rtflash_judge::report::{Report, Statistics};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, Instant, Job, Span, TaskSet};
+use rtflash_model::{Allocation, Arrivals, ClusterId, Instant, Job, Span, TaskSet};
 use rtflash_plan::{Options, Service, Times, memory};
 use rtflash_run::{TbsServers, plan as executable};
 use rtflash_sim::run;
@@ -97,15 +97,13 @@ fn serve(
         Service::Tbs => TbsServers::new(set, allocation, contender.analysis),
         Service::Background => TbsServers::none(),
     };
-    let observers = run(&plan, &run_options, &mut servers, |_| {
-        (Statistics::new(&plan, duration), ServedPages { counted_from, pages: 0 })
-    });
-    let (statistics, served): (Vec<Statistics>, Vec<ServedPages>) = observers.ok()?.into_iter().unzip();
-    let report = statistics
-        .into_iter()
-        .map(|statistics| statistics.finish(&plan))
-        .fold(Statistics::new(&plan, duration).finish(&plan), Report::merge);
+    let observe = |_: &[ClusterId]| JobsAndPages { jobs: Statistics::new(&plan, duration), counted_from, pages: 0 };
+    let served = run(&plan, &run_options, &mut servers, observe).ok()?;
     let pages = served.iter().map(|served| served.pages).sum();
+    let report = served
+        .into_iter()
+        .map(|served| served.jobs.finish(&plan))
+        .fold(Statistics::new(&plan, duration).finish(&plan), Report::merge);
     let requests = |kind: Kind| matches!(kind, Kind::Read | Kind::Write);
     let late = plan.sources().iter().zip(&report.sources).filter(|(source, _)| requests(source.kind));
     Some((pages, late.map(|(_, source)| source.misses + source.overdue).sum()))
@@ -129,18 +127,26 @@ fn turnover(set: &TaskSet, options: &Bandwidth) -> Span {
     u64::try_from(time).ok().and_then(Span::from_ns).unwrap_or(Instant::END.since(Instant::START))
 }
 
-/// Counts pages of jobs that are not real-time, from an instant on.
-struct ServedPages {
+/// Counts jobs, and from an instant on pages of those that are not real-time.
+struct JobsAndPages {
+    jobs: Statistics,
     counted_from: Instant,
     pages: u64,
 }
 
-impl Observer for ServedPages {
+impl Observer for JobsAndPages {
     fn record(&mut self, record: &Record) {
-        if let Record::Operation(Operation { kind: Kind::Server, start, .. }) = *record
-            && start >= self.counted_from
-        {
-            self.pages += 1;
+        match record {
+            Record::Release(_) | Record::Complete(_) => self.jobs.record(record),
+            Record::Operation(Operation { kind: Kind::Server, start, .. }) => {
+                self.pages += u64::from(*start >= self.counted_from);
+            }
+            _ => {}
         }
+    }
+
+    /// Counts are equal in any order.
+    fn wants_order(&self) -> bool {
+        false
     }
 }

@@ -29,6 +29,26 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
     lpns
 }
 
+/// The place of each logical page where [`aged_chip`] fills all chips of a cluster alike: the
+/// position of the chip times the pages of a chip, and the page on the chip. `None` with
+/// [`Aging::Random`].
+pub fn aged_places(layout: &Layout, aging: Aging) -> Option<PerId<Lpn, u32>> {
+    // Logical pages go round the chips, and round this number of blocks of so many pages.
+    let (blocks, pages) = match aging {
+        Aging::Fresh => (1, layout.logical_per_chip()),
+        Aging::Worst => (layout.data_blocks(), layout.pages()),
+        Aging::Random => return None,
+    };
+    let chips = |block| (0..layout.chips()).map(move |chip| chip * layout.pages_per_chip() + block * pages);
+    let firsts: Vec<u32> = (0..blocks).flat_map(chips).collect();
+    let all = Lpn(layout.logical_pages()).index();
+    let mut places = Vec::with_capacity(all);
+    for page in 0..pages {
+        places.extend(firsts.iter().take(all - places.len()).map(|first| first + page));
+    }
+    Some(places.into())
+}
+
 /// The pages of `width` chips with [`Aging::Worst`], the first `programmed` ones; `lpn` numbers the
 /// logical pages. They go round the closed blocks, so that every block has its share of every
 /// task's pages; the open block has those that the others cannot hold.
@@ -69,5 +89,38 @@ pub(super) fn shuffle(lpns: &mut PerId<PageId, Lpn>, end: PageId, stream: &mut S
     for last in (1..pages.len()).rev() {
         let other = stream.below(last as u64 + 1);
         pages.swap(last, usize::try_from(other).expect("a page below the last one"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rtflash_model::Device;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn places_are_those_of_the_lists_of_pages(
+            (blocks, pages, chips) in (6..20_u32, 1..9_u32, 1..5_u32),
+            (write, ratio) in (0..40_u64, 10..99_u32),
+            aging in prop_oneof![Just(Aging::Fresh), Just(Aging::Worst)],
+        ) {
+            let mut device = Device::profile("dgist-2021").expect("the profile").spec();
+            (device.blocks_per_chip, device.pages_per_block) = (blocks, pages);
+            device.logical_ratio = format!("0.{ratio}").parse().expect("a ratio");
+            let Ok(device) = Device::new(device) else { return Ok(()) };
+            let Ok(layout) = Layout::new(&device, chips, [write].into_iter(), 1) else { return Ok(()) };
+            let mut listed = PerId::filled(u32::MAX, layout.logical_pages());
+            for position in ColumnId::first(chips) {
+                let pages = aged_chip(&layout, aging, position, &mut Stream::numbered(1, b"any\0\0\0\0\0", 0));
+                for (place, &lpn) in (position.0 * layout.pages_per_chip()..).zip(&pages) {
+                    if lpn != NO_LPN {
+                        listed[lpn] = place;
+                    }
+                }
+            }
+            prop_assert_eq!(aged_places(&layout, aging), Some(listed));
+        }
     }
 }

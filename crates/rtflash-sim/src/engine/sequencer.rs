@@ -25,6 +25,7 @@ pub(crate) struct Sequencer<O> {
     /// Records that have to be held for the next look.
     enough: usize,
     wants_records: bool,
+    wants_order: bool,
     observer: O,
 }
 
@@ -32,13 +33,13 @@ resume!([O] Sequencer<O> {
     values: [held, open, enough],
     parts: [],
     lists: [],
-    made: [wants_records, observer],
+    made: [wants_records, wants_order, observer],
 });
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
-        let wants_records = observer.wants_records();
-        Sequencer { held: Vec::new(), open: Slab::default(), enough: FEW, wants_records, observer }
+        let (wants_records, wants_order) = (observer.wants_records(), observer.wants_order());
+        Sequencer { held: Vec::new(), open: Slab::default(), enough: FEW, wants_records, wants_order, observer }
     }
 
     /// An operation begins now whose end comes later.
@@ -52,7 +53,7 @@ impl<O: Observer> Sequencer<O> {
         let Some(place) = ticket.0 else { return };
         let operation = self.open[place].take().expect("an operation has one end");
         self.open.remove(place);
-        self.held.push(Record::Operation(Operation { end, ..operation }));
+        self.push(Record::Operation(Operation { end, ..operation }));
     }
 
     /// An erase that was opened is suspended then: the operation was a part of it.
@@ -66,8 +67,10 @@ impl<O: Observer> Sequencer<O> {
     /// Something starts now, or later.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        if self.wants_records {
+        if self.wants_records && self.wants_order {
             self.held.push(record);
+        } else if self.wants_records {
+            self.observer.record(&record);
         }
     }
 

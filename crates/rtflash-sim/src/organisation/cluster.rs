@@ -4,7 +4,7 @@
 use rtflash_ftl::Frontiers;
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, TIME_LIMIT_NS};
 use rtflash_plan::{Addresses, ClusterPlan, ColumnId, Options, Plan, SourceId, groups};
-use rtflash_trace::{JobId, Kind, LeftOut, Observer, Selection};
+use rtflash_trace::{Action, JobId, Kind, LeftOut, Observer, Selection};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::priority::{JobDue, Priority};
@@ -145,9 +145,12 @@ impl ClusterState {
     /// Asks memory for what will be known of the page that a slot draws a few draws later, and lets
     /// the observer do so. benches/execution.rs: without it serial dispatch takes twice as long.
     #[inline]
-    pub(crate) fn ahead(&self, slot: usize, observer: &impl Observer) {
+    pub(crate) fn ahead(&self, slot: usize, action: Action, observer: &impl Observer) {
         let addresses = &self.addresses[slot];
-        addresses.ahead(1).into_iter().for_each(|soon| self.map.prefetch_page(soon));
+        // A program makes the page that was there stale, a read needs the place alone.
+        if action == Action::Program {
+            addresses.ahead(1).into_iter().for_each(|soon| self.map.prefetch_page(soon));
+        }
         if let Some(later) = addresses.ahead(3) {
             self.map.prefetch_place(later);
             observer.expect(self.position, later);

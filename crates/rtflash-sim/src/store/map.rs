@@ -10,7 +10,7 @@ use prefetch_index::prefetch_index;
 use rtflash_ftl::{Blocks, Frontier, Frontiers};
 use rtflash_model::random::Stream as Random;
 use rtflash_model::{Lpn, PerId};
-use rtflash_plan::{BlockId, ClusterPlan, ColumnId, Options, PageId, aged_chip};
+use rtflash_plan::{BlockId, ClusterPlan, ColumnId, Options, PageId, aged_chip, aged_places};
 use rtflash_trace::{NO_LPN, NONE};
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +31,19 @@ impl PageMap {
     pub(crate) fn new(cluster: &ClusterPlan, options: &Options) -> PageMap {
         let layout = &cluster.layout;
         let (pages_per_chip, pages_per_block) = (layout.pages_per_chip(), layout.pages());
-        let mut places = PerId::filled(NONE, layout.logical_pages());
+        let known = aged_places(layout, options.aging);
+        let is_known = known.is_some();
+        let mut places = known.unwrap_or_else(|| PerId::filled(NONE, layout.logical_pages()));
         let mut free = 0;
         let mut chips = PerId::default();
         for (&chip, position) in cluster.chips.iter().zip((0..).map(ColumnId)) {
             let mut random = Random::numbered(options.seed, b"aging\0\0\0", chip.into());
             let lpns = aged_chip(layout, options.aging, position, &mut random);
-            let held = (position.0 * pages_per_chip..).zip(&lpns);
-            for (place, &lpn) in held.filter(|&(_, &lpn)| lpn != NO_LPN) {
-                places[lpn] = place;
+            if !is_known {
+                let held = (position.0 * pages_per_chip..).zip(&lpns);
+                for (place, &lpn) in held.filter(|&(_, &lpn)| lpn != NO_LPN) {
+                    places[lpn] = place;
+                }
             }
             let programmed = lpns.count();
             free += u64::from(pages_per_chip - programmed);

@@ -1,6 +1,7 @@
 //! Two executors, one truth: the event-driven engine says what the cycle-by-cycle one says, record
 //! for record.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rtflash_judge::{Checks, Finding};
@@ -220,4 +221,28 @@ fn the_result_depends_on_neither_windows_nor_threads() {
         if compared == 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert_eq!(compared, 60);
+}
+
+/// An observer that wants no order is notified of equal records, of a job's release before its
+/// completion.
+#[test]
+fn records_are_equal_in_the_order_in_which_they_are_known() {
+    let (mut compared, mut other_order) = (0, 0);
+    for case in 0..200 {
+        let Some(world) = World::draw(5, case) else { continue };
+        let mut known = crate::worlds::as_known(&world);
+        let mut released = HashSet::new();
+        for record in &known {
+            match record {
+                Record::Release(release) => assert!(released.insert(release.job), "case {case}"),
+                Record::Complete(complete) => assert!(released.contains(&complete.job), "case {case}"),
+                _ => {}
+            }
+        }
+        other_order += usize::from(!known.is_sorted_by_key(Record::order));
+        known.sort_by_key(Record::order);
+        assert_eq!(engine(&world)[1..], known[..], "case {case}, all but how it was made");
+        compared += 1;
+    }
+    assert!(compared > 50 && other_order > 40, "{compared} {other_order}");
 }

@@ -39,7 +39,7 @@ impl<O: Observer> ClusterGroup<'_, O, Serial> {
         job.reads -= 1;
         let lpn = cluster.draw(job.slots.0);
         let place = cluster.map.locate(lpn);
-        cluster.ahead(job.slots.0, self.core.observer.as_observer());
+        cluster.ahead(job.slots.0, Action::Read, self.core.observer.as_observer());
         self.page(slot, Action::Read, place, lpn, now)
     }
 
@@ -57,7 +57,7 @@ impl<O: Observer> ClusterGroup<'_, O, Serial> {
         };
         job.writes -= 1;
         let (lpn, place) = cluster.write_next(job.slots.1, column);
-        cluster.ahead(job.slots.1, self.core.observer.as_observer());
+        cluster.ahead(job.slots.1, Action::Program, self.core.observer.as_observer());
         self.page(slot, Action::Program, place, lpn, now)
     }
 

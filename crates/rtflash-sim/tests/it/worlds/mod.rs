@@ -11,7 +11,7 @@ use rtflash_plan::{
     Timing, Victims,
 };
 use rtflash_sim::{RunError, run, run_traced};
-use rtflash_trace::Record;
+use rtflash_trace::{Observer, Record};
 
 use crate::common::{World, allocation, draw_adversaries, jobs, ns, ranges};
 
@@ -149,6 +149,27 @@ pub fn untraced(world: &World) -> Vec<Record> {
     let mut admission = replay(world, clusters);
     let told = run(&world.plan, &world.options, &mut admission, |_| Vec::new());
     told.expect("small worlds reach no limit").concat()
+}
+
+/// Keeps records as they come, in any order.
+struct AsKnown(Vec<Record>);
+
+impl Observer for AsKnown {
+    fn record(&mut self, record: &Record) {
+        self.0.record(record);
+    }
+
+    fn wants_order(&self) -> bool {
+        false
+    }
+}
+
+/// The same, each record as soon as it is known.
+pub fn as_known(world: &World) -> Vec<Record> {
+    let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
+    let mut admission = replay(world, clusters);
+    let groups = run(&world.plan, &world.options, &mut admission, |_| AsKnown(Vec::new()));
+    groups.expect("small worlds reach no limit").into_iter().flat_map(|group| group.0).collect()
 }
 
 /// Grants what was granted when the world was drawn.
