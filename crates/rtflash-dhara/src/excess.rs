@@ -79,7 +79,7 @@ fn part(sectors: u32, height: u32, bits: i64) -> SectorPart {
 /// ρ of this number of sectors, whose numbers have this number of bits.
 pub(crate) fn excess(sectors: u32, bits: u32) -> u64 {
     let Surplus { kept, anew } = part(sectors, bits, bits.into()).by_steps[0];
-    u64::try_from(kept.max(anew)).unwrap_or(0)
+    kept.max(anew).max(0).unsigned_abs()
 }
 
 #[cfg(test)]

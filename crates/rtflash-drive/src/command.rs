@@ -1,5 +1,7 @@
 //! Commands that a drive has carried out.
 
+use std::num::NonZeroU32;
+
 use rtflash_host::Op;
 
 /// A command that a drive has carried out, as a measurement has it.
@@ -11,8 +13,8 @@ pub struct Done {
     pub ended: u64,
     /// A read or a write.
     pub op: Op,
-    /// The process that issued it; 0 where that is not known.
-    pub process: u32,
+    /// The process that issued it, if that is known.
+    pub process: Option<NonZeroU32>,
     /// Its first byte.
     pub from: u64,
     /// Bytes, above zero.

@@ -135,7 +135,7 @@ mod tests {
             issued: 0,
             ended: residence,
             op,
-            process: 0,
+            process: None,
             from,
             size,
             others: 0,

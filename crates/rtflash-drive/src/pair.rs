@@ -1,6 +1,7 @@
 //! Commands paired from the events of a trace, in memory for what is in flight alone.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::num::NonZeroU32;
 
 use rtflash_host::Op;
 
@@ -34,8 +35,8 @@ pub struct TraceEvent {
     pub phase: Phase,
     /// Its operation; `None` for a command that moves no data.
     pub op: Option<Op>,
-    /// The process that the event names; 0 where that is not known.
-    pub process: u32,
+    /// The process that the event names; `None` if it names none, or the idle one.
+    pub process: Option<NonZeroU32>,
     /// The sector of 512 bytes; the first one of the rest if an I/O is cut.
     pub sector: u64,
     /// How many sectors.
@@ -61,7 +62,7 @@ struct InFlight {
     number: u64,
     at: u64,
     op: Op,
-    process: u32,
+    process: Option<NonZeroU32>,
     sectors: u64,
     others: u32,
     continues: bool,
@@ -220,7 +221,7 @@ impl Pairing {
     pub fn finish(&self) -> Result<Seen, MeasurementRefused> {
         let most = self.others.iter().max_by_key(|(_, issued)| **issued);
         if let Some((&(major, minor), &issued)) = most.filter(|&(_, &issued)| !self.is_chosen && issued > self.next) {
-            let (own, other) = self.device.unwrap_or_default();
+            let (own, other) = self.device.expect("others are other than the device: invariant");
             return Err(MeasurementRefused::because(format!(
                 "the trace has commands of several drives ({} of {own}:{other}, {issued} of {major}:{minor}): choose \
                  yours with --of MAJOR:MINOR (`lsblk` prints both numbers)",

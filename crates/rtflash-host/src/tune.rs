@@ -164,9 +164,9 @@ fn queue_bounds(scenario: &Scenario, base: &K2Settings) -> Vec<SchedulerSettings
     let request = |size: u64| size.min(scenario.host.max_sectors);
     let rest = scenario.jobs.iter().filter(|job| !job.is_real_time());
     let longest = rest.flat_map(|job| job.ios()).map(|io| request(io.size)).fold(0, u64::max);
-    let useful = match &scenario.device {
-        HostDevice::Measured(measured) => measured.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
-        HostDevice::Emmc(emmc) => emmc.depth.checked_next_power_of_two().unwrap_or(u32::MAX),
+    let depth = match &scenario.device {
+        HostDevice::Measured(measured) => measured.depth,
+        HostDevice::Emmc(emmc) => emmc.depth,
         HostDevice::Nvme(_) | HostDevice::Clusters(_) => u32::MAX,
     };
     let pieces: Vec<Option<u64>> = match base.split {
@@ -178,7 +178,8 @@ fn queue_bounds(scenario: &Scenario, base: &K2Settings) -> Vec<SchedulerSettings
     };
     let mut all = Vec::new();
     for piece in pieces {
-        for max_inflight in BOUNDS.into_iter().filter(|&bound| bound <= useful) {
+        // The least bound that is no less than the depth is the last useful one.
+        for max_inflight in BOUNDS.into_iter().filter(|&bound| bound / 2 < depth) {
             all.push(SchedulerSettings::K2(K2Settings {
                 max_inflight,
                 max_inflight_rest: own.and_then(|own| own.max_inflight_rest),
@@ -234,16 +235,17 @@ pub fn tune(
 /// A time in which `none` has as many I/Os of each real-time job as are wanted, or the scenario's
 /// own where a longer one does not help.
 fn lengthened(scenario: &Scenario, options: TuneOptions) -> Result<Span, HostRunError> {
+    // Without real-time jobs there is no fewest.
     let fewest = |length: Span| {
         let reports = run(&of_length(scenario, SchedulerSettings::None, length), options.seed)?;
         let real_time = reports.iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
-        Ok(real_time.map(|(report, _)| report.latencies.count()).min().unwrap_or(0))
+        Ok(real_time.map(|(report, _)| report.latencies.count()).min())
     };
     let warmup = scenario.warmup.since(Instant::START);
     let mut length = scenario.duration.since(Instant::START);
     let mut there = fewest(length)?;
     for _ in 0..DOUBLINGS {
-        if there.saturating_mul(options.runs.into()) >= options.samples {
+        if there.is_some_and(|there| there.saturating_mul(options.runs.into()) >= options.samples) {
             break;
         }
         // What counts is twice as long.

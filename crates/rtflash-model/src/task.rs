@@ -1,5 +1,8 @@
 //! Real-time I/O tasks, and jobs that are not real-time.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::time::{Instant, Span};
 
 /// A periodic request of a task, (r, T^r) or (w, T^w): a number of pages every period. Each request
@@ -16,7 +19,9 @@ pub struct Request {
 }
 
 /// Which pages a request reads or writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+// The comments are the schema's descriptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Access {
     /// Any pages of the task's data.
     #[default]
@@ -24,8 +29,9 @@ pub enum Access {
     /// Consecutive pages of the task's own range, from anywhere.
     Sequential,
     /// Consecutive pages from where the request before it ended, round and round in the task's own
-    /// range: loggers, cameras, and who reads their recordings. In a stripe the range is in whole
-    /// rows, so that it goes round from the last chip to the first.
+    /// range.
+    // So do loggers, cameras, and readers of their recordings. In a stripe the range is in whole
+    // rows, so that it goes round from the last chip to the first.
     Stream,
 }
 

@@ -154,6 +154,17 @@ fn run_in_windows<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
+/// What a run hands over, or keeps, on its way. The result does not depend on any of it.
+#[derive(Default)]
+pub struct RunWatch<'w> {
+    /// Receives every record. No run with a checkpoint has one.
+    pub sink: Option<Sink<'w>>,
+    /// Receives the progress from time to time.
+    pub progress: Option<Watch<'w>>,
+    /// Keeps the state from time to time: a run that was interrupted goes on from there.
+    pub checkpoint: Option<&'w mut dyn Checkpoint>,
+}
+
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
 /// and judges it. With certificates it obeys these instead. Groups of clusters run on the threads
 /// of the current rayon pool. It may take [`DEFAULT_MEMORY`].
@@ -167,44 +178,35 @@ pub fn execute(
     options: &Options,
     sink: Option<Sink<'_>>,
 ) -> Result<Executed, NotRun> {
-    execute_within(DEFAULT_MEMORY, set, allocation, analysis, options, sink)
+    execute_watched(DEFAULT_MEMORY, set, allocation, analysis, options, RunWatch { sink, ..RunWatch::default() })
 }
 
-/// As [`execute`], in at most `limit` bytes of memory, besides those of the jobs pending.
+/// As [`execute`], in at most `limit` bytes of memory besides those of the jobs pending, with
+/// `watch`.
 ///
 /// # Errors
-/// As there, and where its tables would take more.
-pub fn execute_within(
-    limit: u64,
-    set: &TaskSet,
-    allocation: &Allocation,
-    analysis: &dyn Analysis,
-    options: &Options,
-    sink: Option<Sink<'_>>,
-) -> Result<Executed, NotRun> {
-    execute_watched(limit, set, allocation, analysis, options, sink, None)
-}
-
-/// As [`execute_within`], with `watch`, which receives the progress from time to time.
-///
-/// # Errors
-/// As there.
+/// As there, where its tables would take more memory, and where the state cannot be kept, or what
+/// was kept is none of this run.
 pub fn execute_watched(
     limit: u64,
     set: &TaskSet,
     allocation: &Allocation,
     analysis: &dyn Analysis,
     options: &Options,
-    sink: Option<Sink<'_>>,
-    watch: Option<Watch<'_>>,
+    watch: RunWatch<'_>,
 ) -> Result<Executed, NotRun> {
-    execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
-        let observe = |group: &[ClusterId]| observer(plan, options, group);
-        match (sink, watch) {
-            (None, None) => Ok(run(plan, options, servers, observe)?.into()),
-            (None, watch) => run_in_windows(plan, options, servers, watch, None),
-            (Some(sink), watch) => traced(plan, options, servers, sink, watch),
+    let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
+    let servers = match (options.service, plan.promise()) {
+        (Service::Tbs, Promise::Utilization) => TbsServers::new(set, allocation, analysis),
+        // Certificates have servers of their own.
+        (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => TbsServers::none(),
+    };
+    judged(limit, plan, options, servers, |plan, options, servers| match watch {
+        RunWatch { sink: None, progress: None, checkpoint: None } => {
+            Ok(run(plan, options, servers, |group: &[ClusterId]| observer(plan, options, group))?.into())
         }
+        RunWatch { sink: Some(sink), progress, .. } => traced(plan, options, servers, sink, progress),
+        RunWatch { progress, checkpoint, .. } => run_in_windows(plan, options, servers, progress, checkpoint),
     })
 }
 
@@ -226,48 +228,11 @@ fn traced<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
-/// As [`execute_watched`], with a checkpoint, which keeps the state from time to time. The result
-/// does not depend on how often the run is interrupted and continued.
-///
-/// # Errors
-/// As there, and where the state cannot be kept, or what was kept is none of this run.
-pub fn execute_kept(
-    limit: u64,
-    set: &TaskSet,
-    allocation: &Allocation,
-    analysis: &dyn Analysis,
-    options: &Options,
-    checkpoint: &mut dyn Checkpoint,
-    watch: Option<Watch<'_>>,
-) -> Result<Executed, NotRun> {
-    execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
-        run_in_windows(plan, options, servers, watch, Some(checkpoint))
-    })
-}
-
 /// Who watches a group of clusters.
 type GroupObservers<'p> = (Checks<'p>, Statistics);
 
 fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> GroupObservers<'p> {
     (Checks::new(plan, options.dispatch, group), Statistics::new(plan, options.duration))
-}
-
-/// Plans a run, has it made by `run`, and judges it.
-fn execute_by(
-    limit: u64,
-    set: &TaskSet,
-    allocation: &Allocation,
-    analysis: &dyn Analysis,
-    options: &Options,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<RunEnd<'p>, NotRun>,
-) -> Result<Executed, NotRun> {
-    let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
-    let servers = match (options.service, plan.promise()) {
-        (Service::Tbs, Promise::Utilization) => TbsServers::new(set, allocation, analysis),
-        // Certificates have servers of their own.
-        (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => TbsServers::none(),
-    };
-    judged(limit, plan, options, servers, run)
 }
 
 /// Runs a plan of clusters with certificates, and judges it, in at most `limit` bytes of memory.

@@ -32,9 +32,7 @@ mod plan;
 mod servers;
 pub mod soak;
 
-pub use case::{
-    Checkpoint, Executed, NotRun, Sink, Watch, execute, execute_kept, execute_plan, execute_watched, execute_within,
-};
+pub use case::{Checkpoint, Executed, NotRun, RunWatch, Sink, Watch, execute, execute_plan, execute_watched};
 pub use history::History;
 pub use migration::{MovedRun, StageRun};
 pub use plan::{PlanRefusal, plan, timing};

@@ -26,7 +26,7 @@ pub struct SetArgs {
     pub tasks: u32,
     /// The division of utilization among the tasks (docs/experiments.md, Generators).
     /// `heavy-writers` divides no total and accepts no --util
-    #[arg(long, default_value = "uunifast", value_parser = named::<Generator>(Generator::ALL.map(Generator::name)))]
+    #[arg(long, default_value = "uunifast", value_parser = named(Generator::ALL.map(Generator::name), Generator::from_name))]
     pub generator: Generator,
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]
@@ -41,7 +41,7 @@ pub struct SetArgs {
     /// The pages that requests read and write: any pages, consecutive pages, consecutive pages from
     /// where the request before ended, or for each request one of the first two with equal chance.
     /// All else of the sets is the same
-    #[arg(long, default_value = "random", value_parser = named::<Accesses>(Accesses::ALL.map(Accesses::name)))]
+    #[arg(long, default_value = "random", value_parser = named(Accesses::ALL.map(Accesses::name), Accesses::from_name))]
     pub access: Accesses,
     /// Requests are due before the end of their period: after a part of it, drawn for each request
     /// from LO..HI. All else of the sets is the same. The sound analyses alone take them
@@ -53,7 +53,7 @@ pub struct SetArgs {
     pub period: PeriodRange,
     /// The distribution of these periods over their range. `log-uniform` draws as many from each
     /// order of magnitude (Emberson, Stafford and Davis 2010)
-    #[arg(long, default_value = "uniform", value_parser = named::<PeriodDistribution>(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
+    #[arg(long, default_value = "uniform", value_parser = named(PeriodDistribution::ALL.map(PeriodDistribution::name), PeriodDistribution::from_name))]
     pub period_distribution: PeriodDistribution,
     /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
     /// fewer or more, the period follows: it can leave its range

@@ -1,7 +1,5 @@
 //! Names of algorithms, analyses, commands and answers, and of shapes; values of options.
 
-use std::fmt::Debug;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -39,12 +37,12 @@ pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
     PossibleValuesParser::new(P::ALL.iter().map(value)).map(|name| P::from_name(&name).expect("a name of the list"))
 }
 
-/// A choice among these names.
-pub(super) fn named<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: Debug> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).map(|name| name.parse().expect("a name of the list"))
+/// A choice among these names, each of which stands for what `of` gives.
+pub(super) fn named<T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+    of: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).map(move |name| of(&name).expect("a name of the list"))
 }
 
 /// A duration above zero.

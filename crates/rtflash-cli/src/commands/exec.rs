@@ -13,7 +13,7 @@ use rtflash_answers::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts, beyond
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile, format_ns};
 use rtflash_plan::{Options, Plan, PlanError};
-use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
+use rtflash_run::{Checkpoint, Executed, NotRun, PlanRefusal, RunWatch, Sink, Watch, execute_watched};
 
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
 use super::exec_options::{disobeys, exec_options, possible, unserved, with_effect};
@@ -327,16 +327,14 @@ impl ExecPlan {
             let is_held = stops && self.signals.get_or_init(SignalHold::new).signal().is_some();
             if is_held { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let watch: Option<Watch<'_>> = if bar.is_some() || stops { Some(&mut advance) } else { None };
+        let progress: Option<Watch<'_>> = if bar.is_some() || stops { Some(&mut advance) } else { None };
         let mut checkpoint =
             self.checkpoint.as_ref().map(|kept| CheckpointFile::new(kept, set, allocation, analysis, options));
-        let executed = if let Some(file) = &mut checkpoint {
-            execute_kept(self.memory, set, allocation, analysis, options, file, watch)
-        } else {
-            let mut keep = |plan: &Plan, record: &_| keeper.keep(plan, record);
-            let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
-            execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
-        };
+        let mut keep = |plan: &Plan, record: &_| keeper.keep(plan, record);
+        let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
+        let watch =
+            RunWatch { sink, progress, checkpoint: checkpoint.as_mut().map(|file| file as &mut dyn Checkpoint) };
+        let executed = execute_watched(self.memory, set, allocation, analysis, options, watch);
         bar.into_iter().for_each(RunBar::finish);
         let error = match executed {
             Ok(executed) => return Ok(Ok(executed)),

@@ -1,6 +1,7 @@
 //! The host's own time: from the end of a command to the next issue of its process.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +35,15 @@ struct LoneSteps {
 
 impl LoneSteps {
     fn of(measurement: &Measurement) -> LoneSteps {
-        let mut by_process: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+        let mut by_process: BTreeMap<NonZeroU32, Vec<(u64, u64)>> = BTreeMap::new();
         for pair in measurement.rounds.iter().flat_map(|round| round.windows(2)) {
             let [one, next]: &[Done; 2] = pair.try_into().expect("windows of two");
-            if one.process > 0 && one.process == next.process && next.idle > 0 && one.is_alone() {
-                by_process.entry(one.process).or_default().push((one.residence(), next.idle));
+            if let Some(process) = one.process
+                && next.process == Some(process)
+                && next.idle > 0
+                && one.is_alone()
+            {
+                by_process.entry(process).or_default().push((one.residence(), next.idle));
             }
         }
         // A process that thinks says nothing about the host.

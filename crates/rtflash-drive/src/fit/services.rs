@@ -148,8 +148,8 @@ fn of_busy(mut busy: Vec<u64>, rested: Vec<u64>) -> Vec<u64> {
     if busy.len() < MIN_COMMANDS {
         return [busy, rested].concat();
     }
-    let longest = busy.iter().copied().max().unwrap_or(0);
-    busy.extend(rested.into_iter().max().filter(|&rested| rested > longest));
+    let longest = busy.iter().copied().max();
+    busy.extend(rested.into_iter().max().filter(|&rested| Some(rested) > longest));
     busy
 }
 

@@ -59,7 +59,7 @@ impl SnoopColumns {
         let ended = ended.ns.saturating_add(BEFORE);
         let issued = ended.saturating_sub(took);
         let from = sector.saturating_mul(512);
-        let (process, others, is_joined, continues, idle, free) = (0, 0, false, false, 0, 0);
+        let (process, others, is_joined, continues, idle, free) = (None, 0, false, false, 0, 0);
         Ok(Some(Done { issued, ended, op, process, from, size, others, is_joined, continues, idle, free }))
     }
 }

@@ -36,7 +36,7 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
         _ => return Ok(ReadEvent::Other),
     };
     let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
-    let process = number(4).and_then(|process| u32::try_from(process).ok()).unwrap_or(0);
+    let process = fields.get(4).and_then(|process| process.parse().ok());
     if phase == Phase::Cut {
         // `X R 1024 / 2048`: the first sector of the I/O and of its rest.
         let (Some(rwbs), Some(sector)) = (fields.get(6), number(9)) else { return Ok(ReadEvent::Wrong) };

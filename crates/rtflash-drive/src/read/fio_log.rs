@@ -65,7 +65,7 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
         // One at a time: the drive was idle at the issue. Milliseconds do not state for how long,
         // nor that the command before had ended.
         let (idle, free) = if at_issue > 0 { (issued.saturating_sub(end), end) } else { (job.think, 0) };
-        let (process, others, is_joined, continues) = (0, 0, false, false);
+        let (process, others, is_joined, continues) = (None, 0, false, false);
         each(Done { issued, ended, op, process, from, size, others, is_joined, continues, idle, free });
         (end, read) = (ended, read + 1);
         Ok(())

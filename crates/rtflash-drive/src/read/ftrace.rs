@@ -1,6 +1,8 @@
 //! The events `block_rq_issue`, `block_rq_complete` and `block_split` in the text of ftrace,
 //! `trace-cmd report` and `perf script` (include/trace/events/block.h of Linux).
 
+use std::num::NonZeroU32;
+
 use super::{ReadEvent, Seconds, TimedEvent, device_of, op_of};
 use crate::pair::{Phase, TraceEvent};
 use crate::refused::MeasurementRefused;
@@ -45,14 +47,14 @@ pub fn line(text: &str) -> Result<ReadEvent, MeasurementRefused> {
 
 /// The process in front of the core: `fio-1676 [001]`, `fio-1676 (1670) [001]` where the group of
 /// threads is recorded, or `fio 1676 [001]` of `perf script`.
-fn process(before: &str) -> u32 {
+fn process(before: &str) -> Option<NonZeroU32> {
     let name = before.rsplit_once(" [").map_or("", |(name, _)| name.trim_end());
     let name = if name.ends_with(')') { name.rsplit_once('(').map_or("", |(name, _)| name.trim_end()) } else { name };
-    name.rsplit([' ', '-']).next().and_then(|process| process.parse().ok()).unwrap_or(0)
+    name.rsplit([' ', '-']).next()?.parse().ok()
 }
 
 /// The text after the time.
-fn event(text: &str, phase: Phase, process: u32, at: u64) -> Option<TraceEvent> {
+fn event(text: &str, phase: Phase, process: Option<NonZeroU32>, at: u64) -> Option<TraceEvent> {
     // The command of SCSI stands in parentheses, and has blanks.
     let (head, tail) = (text.split_once('(')?.0, text.split_once(") ")?.1);
     let mut head = head.split_ascii_whitespace().skip(1);
@@ -71,5 +73,5 @@ fn cut(text: &str, at: u64) -> Option<TraceEvent> {
     let fields: Vec<&str> = text.split_ascii_whitespace().skip(1).collect();
     let [device, rwbs, _, "/", sector, ..] = fields[..] else { return None };
     let (device, op, sector) = (device_of(device)?, op_of(rwbs), sector.parse().ok()?);
-    Some(TraceEvent { at, device, phase: Phase::Cut, op, process: 0, sector, sectors: 0 })
+    Some(TraceEvent { at, device, phase: Phase::Cut, op, process: None, sector, sectors: 0 })
 }

@@ -2,6 +2,7 @@
 //! 6.18, fio 3.33).
 
 use std::fs;
+use std::num::NonZeroU32;
 
 use rtflash_drive::read::fio_json::{FioRun, LoggedJob};
 use rtflash_drive::read::fio_log::{job_of, read_log};
@@ -37,7 +38,7 @@ fn ftrace_at_depth_1_is_lone_commands() {
     let first = all[0];
     assert_eq!((first.op, first.size, first.from, first.service()), (Op::Read, 16_384, 252_968 * 512, 1_433_000));
     // Others were issued by a worker of io_uring.
-    assert_eq!(all.iter().filter(|done| done.process == 20_657).count(), 262);
+    assert_eq!(all.iter().filter(|done| done.process == NonZeroU32::new(20_657)).count(), 262);
     // An I/O of 1 MiB went out as two commands: the second one continues the first.
     let parts: Vec<&Done> = all.iter().filter(|done| done.continues).collect();
     assert!(parts.len() > 10 && parts.iter().all(|done| done.size == 524_288 && done.others == 1), "{}", parts.len());
@@ -96,7 +97,7 @@ fn perf_and_blkparse_say_the_same() {
         CPU0 (8,0):\n Reads Queued: 1\nSkips: 0 forward (0 -   0.0%)\n";
     let (one, other) = (trace(perf).expect("perf"), trace(blkparse).expect("blkparse"));
     assert_eq!(one.1, vec![Done { is_joined: false, ..other.1[0] }]);
-    assert_eq!(one.1[0].process, 328);
+    assert_eq!(one.1[0].process, NonZeroU32::new(328));
     assert_eq!((one.1[0].op, one.1[0].service(), one.0.resolution), (Op::Write, 250_001, 1));
     assert_eq!((other.0.seen.failed, other.0.seen.of_others, other.1.len()), (1, 1, 1));
     let skipped = blkparse.replace("Skips: 0", "Skips: 3");
@@ -118,7 +119,10 @@ fn lines_of_other_machines() {
     ];
     let (read, all) = trace(&text.concat()).expect("a trace");
     let times: Vec<_> = all.iter().map(|done| (done.op, done.process, done.residence())).collect();
-    assert_eq!((times, read.seen.unpaired), (vec![(Op::Read, 30, 3_000), (Op::Write, 30, 8_000)], 0));
+    assert_eq!(
+        (times, read.seen.unpaired),
+        (vec![(Op::Read, NonZeroU32::new(30), 3_000), (Op::Write, NonZeroU32::new(30), 8_000)], 0)
+    );
     let other = |at| line(at, "issue", "179,0 R 4096 () 32 + 8") + &line(at + 5, "complete", "179,0 R () 32 + 8");
     let few = text.concat() + &other(20) + &other(30);
     assert_eq!(trace(&few).expect("a trace").0.seen.of_others, 4);

@@ -28,7 +28,7 @@ fn p99(rounds: &[Vec<u64>]) -> Vec<u64> {
                 issued,
                 ended: at,
                 op,
-                process: 0,
+                process: None,
                 from: 0,
                 size: 4_096,
                 others: 0,

@@ -6,29 +6,23 @@ use std::cmp::Ordering;
 use rtflash_model::Span;
 
 use super::inside::Inside;
-use super::response::{NoWindow, ResponseWork, UrgentQueue, Window};
+use super::response::{NoWindow, UrgentQueue, Window};
 use super::steps::ChainStepCosts;
 use super::view::{self, Loops};
-use super::{Found, LatencyTerms, added, deadline, one_of};
-use crate::run::{HostDevice, Scenario};
+use super::{BoundPass, LatencyTerms, added, deadline, one_of};
+use crate::run::HostDevice;
 use crate::scheduler::SchedulerSettings;
 
 /// The terms of each step of a chain with I/Os, by position.
-pub(super) fn steps(
-    scenario: &Scenario,
-    loops: &[Loops],
-    job: usize,
-    found: &[Found],
-    work: &ResponseWork,
-) -> Result<Vec<(usize, LatencyTerms)>, NoWindow> {
-    let chain = loops[job].chain.iter().flat_map(|chain| &chain.steps);
+pub(super) fn steps(pass: &BoundPass<'_>, job: usize) -> Result<Vec<(usize, LatencyTerms)>, NoWindow> {
+    let chain = pass.loops[job].chain.iter().flat_map(|chain| &chain.steps);
     let of = |step: &ChainStepCosts| {
         // The job, if all its I/Os were those of this step.
         let (cost, last, commands) = (step.cost, step.last, step.commands.clone());
-        let own = Loops { cost, last, commands, ..loops[job].clone() };
-        let terms = match scenario.scheduler {
-            SchedulerSettings::MqDeadline(settings) => deadline::one(scenario, settings, loops, job, &own, found, work),
-            _ => one_of(scenario, loops, job, &own, found, work),
+        let own = Loops { cost, last, commands, ..pass.loops[job].clone() };
+        let terms = match pass.scenario.scheduler {
+            SchedulerSettings::MqDeadline(settings) => deadline::one(pass, settings, job, &own),
+            _ => one_of(pass, job, &own),
         };
         Ok((step.step, terms?))
     };
@@ -37,16 +31,11 @@ pub(super) fn steps(
 
 /// The terms of a whole chain: those of the steps together, or those of one window, whichever are
 /// less.
-pub(super) fn whole(
-    scenario: &Scenario,
-    loops: &[Loops],
-    job: usize,
-    found: &[Found],
-    work: &ResponseWork,
-) -> Result<LatencyTerms, NoWindow> {
-    let chain = loops[job].chain.as_deref().expect("a chain has steps (invariant)");
+pub(super) fn whole(pass: &BoundPass<'_>, job: usize) -> Result<LatencyTerms, NoWindow> {
+    let own = &pass.loops[job];
+    let chain = own.chain.as_deref().expect("a chain has steps (invariant)");
     let mut sum = LatencyTerms { inside: Span::ZERO, ahead: Span::ZERO, own: chain.thinks };
-    for ((_, terms), step) in steps(scenario, loops, job, found, work)?.into_iter().zip(&chain.steps) {
+    for ((_, terms), step) in steps(pass, job)?.into_iter().zip(&chain.steps) {
         let all = |one: Span| one.checked_mul(step.times.into()).unwrap_or(Span::LONGEST);
         sum.inside = sum.inside.saturating_add(all(terms.inside));
         sum.ahead = sum.ahead.saturating_add(all(terms.ahead));
@@ -55,23 +44,17 @@ pub(super) fn whole(
     if sum.bound() == Span::LONGEST {
         return Err(NoWindow::Overload(1_000));
     }
-    let own = &loops[job];
     if !own.is_real_time || own.pending > 1 {
         return Ok(sum);
     }
-    let window = joint(scenario, loops, job, found, work);
+    let window = joint(pass, job);
     Ok(window.ok().filter(|window| window.bound() < sum.bound()).unwrap_or(sum))
 }
 
 /// The terms of a chain by one window from its begin to the start of its last command, in front of
 /// a device that does one command at a time.
-fn joint(
-    scenario: &Scenario,
-    loops: &[Loops],
-    job: usize,
-    found: &[Found],
-    work: &ResponseWork,
-) -> Result<LatencyTerms, NoWindow> {
+fn joint(pass: &BoundPass<'_>, job: usize) -> Result<LatencyTerms, NoWindow> {
+    let &BoundPass { scenario, loops, found, work } = pass;
     work.charge(loops.len())?;
     let own = &loops[job];
     let chain = own.chain.as_deref().expect("a chain has steps (invariant)");

@@ -3,9 +3,9 @@
 use rtflash_model::Span;
 
 use super::inside::Inside;
-use super::response::{NoWindow, ResponseWork, UrgentQueue, Window};
+use super::response::{NoWindow, UrgentQueue, Window};
 use super::view::{self, Loops};
-use super::{Found, LatencyTerms, added};
+use super::{BoundPass, LatencyTerms, added};
 use crate::run::{HostDevice, Scenario};
 use crate::scheduler::MqDeadlineSettings;
 
@@ -20,14 +20,12 @@ pub(super) fn aging(scenario: &Scenario, settings: MqDeadlineSettings) -> Option
 /// The terms of an I/O of a job, by the results of the pass before for all jobs. `own`: the job, or
 /// a step of it.
 pub(super) fn one(
-    scenario: &Scenario,
+    pass: &BoundPass<'_>,
     settings: MqDeadlineSettings,
-    loops: &[Loops],
     job: usize,
     own: &Loops,
-    found: &[Found],
-    work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
+    let &BoundPass { scenario, loops, found, work } = pass;
     work.charge(loops.len())?;
     let depth = match &scenario.device {
         HostDevice::Emmc(emmc) => emmc.depth,

@@ -23,7 +23,7 @@ impl Inside {
 
     /// The most expensive of them, as many as may be inside: cost, how many.
     fn taken(&self, max: Max) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let (mut all, mut rest) = (u64::from(max.all), u64::from(max.rest));
+        let Max { mut all, mut rest } = max;
         self.0.iter().map(move |&(cost, is_real_time, several)| {
             let taken = several.min(all).min(if is_real_time { u64::MAX } else { rest });
             all -= taken;
@@ -44,7 +44,6 @@ impl Inside {
 
     /// The cost of the `number` most expensive of them together.
     pub(super) fn max_of(&self, number: u64) -> u128 {
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
         self.max(Max { all: number, rest: number })
     }
 

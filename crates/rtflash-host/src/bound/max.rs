@@ -4,15 +4,14 @@
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Max {
     /// Of whatever class.
-    pub(super) all: u32,
+    pub(super) all: u64,
     /// That are not real-time.
-    pub(super) rest: u32,
+    pub(super) rest: u64,
 }
 
 impl Max {
     /// The places that are left when `taken` of them are taken.
     pub(super) fn without(self, taken: u64) -> Max {
-        let taken = u32::try_from(taken).unwrap_or(self.all);
         let all = self.all.saturating_sub(taken);
         Max { all, rest: self.rest.min(all) }
     }

@@ -141,6 +141,14 @@ pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
     longest.into_iter().zip(limited).map(less).collect()
 }
 
+/// A pass over the jobs: the terms of each rest on those that were found before.
+struct BoundPass<'a> {
+    scenario: &'a Scenario,
+    loops: &'a [Loops],
+    found: &'a [Found],
+    work: &'a ResponseWork,
+}
+
 /// Bounds of a scenario with these stalls, which are not in the times of its device.
 fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     let rule = Rule::of(scenario);
@@ -186,8 +194,13 @@ fn bounds_with(scenario: &Scenario, stalls: Option<StallCurve>) -> Vec<Bound> {
     if let Some(why) = places::short(&loops, scenario.tags()) {
         return none(&why);
     }
-    let steps = |job| chain::steps(scenario, &loops, job, &found, &work).ok().filter(|_| found[job].is_ok());
-    let bound = |job| Bound { job, rule, terms: found[job].clone(), steps: steps(job).unwrap_or_default() };
+    // A step without a window has no bound, and neither have those of a job without one.
+    let pass = BoundPass { scenario, loops: &loops, found: &found, work: &work };
+    let steps = |job| match (chain::steps(&pass, job), &found[job]) {
+        (Ok(steps), Ok(_)) => steps,
+        _ => Vec::new(),
+    };
+    let bound = |job| Bound { job, rule, terms: found[job].clone(), steps: steps(job) };
     real_time.clone().map(bound).collect()
 }
 
@@ -207,13 +220,8 @@ fn certified(scenario: &Scenario, clusters: &CertifiedClusters, job: usize) -> R
 
 /// H2: in each round of so long as a command takes at most, as many are handed over as may be
 /// inside.
-fn in_rounds(
-    scenario: &Scenario,
-    nvme: &Nvme,
-    loops: &[Loops],
-    ahead: &Ahead<'_>,
-    work: &ResponseWork,
-) -> Result<LatencyTerms, NoWindow> {
+fn in_rounds(pass: &BoundPass<'_>, nvme: &Nvme, ahead: &Ahead<'_>) -> Result<LatencyTerms, NoWindow> {
+    let &BoundPass { scenario, loops, work, .. } = pass;
     let Some(limit) = nvme.ends_within else { return Err(NoWindow::Unlimited) };
     let handed = scenario.scheduler.max_inflight();
     handed.filter(|&max| max <= nvme.inside).ok_or(NoWindow::Beyond(handed, nvme.inside))?;
@@ -262,14 +270,8 @@ fn why_of(scenario: &Scenario, limit: NoWindow) -> Why {
 
 /// The terms of an I/O of a job, with what was found for more urgent ones. `own`: the job, or a
 /// step of it.
-fn one_of(
-    scenario: &Scenario,
-    loops: &[Loops],
-    job: usize,
-    own: &Loops,
-    found: &[Found],
-    work: &ResponseWork,
-) -> Result<LatencyTerms, NoWindow> {
+fn one_of(pass: &BoundPass<'_>, job: usize, own: &Loops) -> Result<LatencyTerms, NoWindow> {
+    let &BoundPass { scenario, loops, found, work } = pass;
     work.charge(loops.len())?;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     if let Some(merged) = loops.iter().position(|other| rank(&other).is_eq() && other.is_merged) {
@@ -294,27 +296,22 @@ fn one_of(
         }
     }
     match &scenario.device {
-        HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
+        HostDevice::Emmc(emmc) => added_up(pass, view::max_inside(scenario, emmc.depth), &ahead),
         HostDevice::Measured(measured) => {
             let max = view::max_inside(scenario, measured.depth);
             let longest = loops.iter().map(Loops::longest).fold(0, u64::max);
             let behind = || measured.behind(max.all, scenario.host.max_sectors, longest);
             ahead.batch = (measured.together > 1).then(behind);
-            added_up(scenario, max, loops, &ahead, work)
+            added_up(pass, max, &ahead)
         }
-        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),
+        HostDevice::Nvme(nvme) => in_rounds(pass, nvme, &ahead),
         HostDevice::Clusters(_) => Err(NoWindow::Unlimited),
     }
 }
 
 /// H1: all that can go ahead is added up.
-fn added_up(
-    scenario: &Scenario,
-    max: Max,
-    loops: &[Loops],
-    ahead: &Ahead<'_>,
-    work: &ResponseWork,
-) -> Result<LatencyTerms, NoWindow> {
+fn added_up(pass: &BoundPass<'_>, max: Max, ahead: &Ahead<'_>) -> Result<LatencyTerms, NoWindow> {
+    let &BoundPass { scenario, loops, work, .. } = pass;
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     // The batch of the last command is as long as any command that can be in it.
@@ -336,7 +333,7 @@ fn added_up(
     let equals = Inside::new(loops.iter().filter(|other| rank(other).is_eq()));
     let from_calm = || {
         let mut worst: Option<Window> = None;
-        let several = u64::from(max.all).min(equals.count());
+        let several = max.all.min(equals.count());
         for done in (0..=several.min(MAX_APART)).chain((several > MAX_APART).then_some(several)) {
             let left = max.without(done.min(MAX_APART + 1));
             let earlier = equals.max_of(done);

@@ -2,7 +2,7 @@
 
 use super::response::ResponseWork;
 use super::view::Loops;
-use super::{Found, Why, chain, deadline, one_of, why_of};
+use super::{BoundPass, Found, Why, chain, deadline, one_of, why_of};
 use crate::run::Scenario;
 use crate::scheduler::{MqDeadlineSettings, SchedulerSettings};
 
@@ -19,9 +19,10 @@ pub(super) fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> 
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
     for job in order {
+        let pass = BoundPass { scenario, loops, found: &found, work };
         let next = match loops[job].chain {
-            None => one_of(scenario, loops, job, &loops[job], &found, work),
-            Some(_) => chain::whole(scenario, loops, job, &found, work),
+            None => one_of(&pass, job, &loops[job]),
+            Some(_) => chain::whole(&pass, job),
         };
         found[job] = next.map_err(|limit| why_of(scenario, limit));
     }
@@ -37,9 +38,10 @@ fn by_position(scenario: &Scenario, settings: MqDeadlineSettings, loops: &[Loops
             // A device that is not asked at each end idles while lower classes wait: no time is
             // known for these.
             if loops[job].is_real_time || scenario.device.attach().asks_at_ends() {
+                let pass = BoundPass { scenario, loops, found: &found, work };
                 let next = match loops[job].chain {
-                    None => deadline::one(scenario, settings, loops, job, &loops[job], &found, work),
-                    Some(_) => chain::whole(scenario, loops, job, &found, work),
+                    None => deadline::one(&pass, settings, job, &loops[job]),
+                    Some(_) => chain::whole(&pass, job),
                 };
                 if next.is_ok() || found[job].is_err() {
                     found[job] = next.map_err(|limit| why_of(scenario, limit));

@@ -13,12 +13,12 @@ pub(super) fn short(loops: &[Loops], tags: u32) -> Option<Why> {
     let all = wanted(loops.iter());
     // Requests without a limit can hold the tags of the others.
     let limit = loops.iter().filter(|of| of.is_real_time).filter_map(|of| of.limit).min();
-    if let Some(limit) = limit.filter(|_| all.is_none_or(|all| all > u64::from(limit.unwrap_or(u32::MAX)))) {
+    if let Some(limit) = limit.filter(|&limit| all.is_none_or(|all| all > limit.into())) {
         return Some(Why::Limited { wanted: all, limit });
     }
     let limited = |is_limited: bool| loops.iter().filter(move |of| of.limit.is_some() == is_limited);
     let most = limited(true).filter_map(|of| of.limit).max();
-    let held = wanted(limited(true)).unwrap_or(u64::MAX).min(most.unwrap_or(u32::MAX).into());
+    let held = most.map_or(0, |most| wanted(limited(true)).map_or(most.into(), |wanted| wanted.min(most.into())));
     let wanted = wanted(limited(false)).and_then(|wanted| wanted.checked_add(held));
     wanted.is_none_or(|wanted| wanted > tags.into()).then_some(Why::Tags { wanted, there: tags })
 }

@@ -196,9 +196,12 @@ impl Rounds {
     }
 }
 
+const LIMITS: &str = "a curve of stalls has a limit (invariant)";
+
 /// The time of commands beyond the usual, if the device limits how often they take longer.
 #[derive(Debug, Clone)]
 pub(super) struct StallCurve {
+    /// At least one.
     limits: Vec<StallWindow>,
     /// The most that one command takes beyond the usual, in nanoseconds.
     beyond: u128,
@@ -215,7 +218,7 @@ impl StallCurve {
         let number = |limit: &StallWindow| {
             u128::from(limit.most) * total.div_ceil(u128::from(limit.within.as_ns().max(1))).max(1)
         };
-        let most = self.limits.iter().map(number).min().unwrap_or(u128::MAX / 2);
+        let most = self.limits.iter().map(number).min().expect(LIMITS);
         most.saturating_add(1).saturating_mul(self.beyond)
     }
 
@@ -225,7 +228,7 @@ impl StallCurve {
             let added = u128::from(limit.most).saturating_mul(self.beyond).saturating_mul(SCALE);
             added.div_ceil(u128::from(limit.within.as_ns().max(1)))
         };
-        self.limits.iter().map(rate).min().unwrap_or(0)
+        self.limits.iter().map(rate).min().expect(LIMITS)
     }
 }
 

@@ -35,10 +35,10 @@ pub(super) fn queues(settings: &SchedulerSettings) -> Option<Queues> {
 pub(super) fn max_inside(scenario: &Scenario, depth: u32) -> Max {
     match &scenario.scheduler {
         SchedulerSettings::K2(k2) => {
-            let all = k2.max_inflight.min(depth);
-            Max { all, rest: k2.max_inflight_rest.unwrap_or(all).min(all) }
+            let all = k2.max_inflight.min(depth).into();
+            Max { all, rest: k2.max_inflight_rest.map_or(all, |rest| all.min(rest.into())) }
         }
-        _ => Max { all: depth, rest: depth },
+        _ => Max { all: depth.into(), rest: depth.into() },
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Loops {
 /// rounds are counted, a command inside at the begin of a window takes no part in it.
 fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
     match &scenario.device {
-        HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), 1, true),
+        HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), Some(1), true),
         HostDevice::Emmc(_) | HostDevice::Measured(_) | HostDevice::Clusters(_) => Span::ZERO,
     }
 }
@@ -149,7 +149,7 @@ impl Services {
             }
         }
         if by_position {
-            all.cost = all.cost.saturating_add_signed(dearer.unwrap_or(0));
+            all.cost = all.cost.saturating_add_signed(dearer.expect("an I/O has commands (invariant)"));
             all.last = least;
         }
         all
@@ -180,7 +180,7 @@ impl IoCosts {
         let longest = whole.filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
         let all = commands_of(scenario, position, io, scheduler.as_ref());
         let Services { cost, last, commands } = Services::new(scenario, all, tags, longest.is_some());
-        let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
+        let inside = scenario.scheduler.max_inflight();
         let commands_alone = commands_of(scenario, position, io, scheduler.as_ref());
         let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
         let handed = handed(scenario, commands_of(scenario, position, io, scheduler.as_ref()).last());

@@ -1,5 +1,7 @@
 //! Whether the times of a device are maxima, and the shortest ones.
 
+use schemars::JsonSchema;
+
 use super::Device;
 use crate::time::Span;
 
@@ -17,13 +19,15 @@ pub struct Shortest {
     pub page_transfer: Option<Span>,
 }
 
-/// Whether a device states the longest times of its operations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What the times of a device are.
+// The comments are the schema's descriptions. From typical times no guarantee follows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum StatedTimes {
     /// No operation takes longer than its stated time.
     #[default]
     Maximum,
-    /// Operations usually take the stated times, and can take longer: nothing is guaranteed.
+    /// Operations usually take the stated times, and can take longer.
     Typical,
 }
 

@@ -10,8 +10,8 @@ use super::job::job;
 use super::meta::MetaJson;
 use super::place::Place;
 use super::reader::Reader;
-use super::wire::{AccessWire, RequestWire, TaskWire};
-use crate::task::{Access, Job, Request, Task};
+use super::wire::{RequestWire, TaskWire};
+use crate::task::{Job, Request, Task};
 use crate::task_set::TaskSet;
 
 /// A task set in the text of one JSON value. The device and the jobs have many written forms, so
@@ -57,15 +57,5 @@ fn request(wire: RequestWire) -> Option<Request> {
     let RequestWire { pages, period, deadline, jitter, access } = wire;
     let request = Request::new(pages, period.0)?.with_deadline(deadline.map(|time| time.0))?;
     let request = jitter.map_or(Some(request), |time| request.with_jitter(time.0))?;
-    Some(access.map_or(request, |wire| request.with_access(wire.into())))
-}
-
-impl From<AccessWire> for Access {
-    fn from(wire: AccessWire) -> Access {
-        match wire {
-            AccessWire::Random => Access::Random,
-            AccessWire::Sequential => Access::Sequential,
-            AccessWire::Stream => Access::Stream,
-        }
-    }
+    Some(access.map_or(request, |access| request.with_access(access)))
 }

@@ -1,6 +1,6 @@
 //! Requests: pages or bytes, a period or a rate.
 
-use super::place::{Place, Slot, quote, quoted};
+use super::place::{Place, Slot};
 use super::reader::Reader;
 use crate::capped::capped;
 use crate::task::{Access, Request};
@@ -242,18 +242,9 @@ fn jitter<'t>(
 }
 
 fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
-    let names = Access::ALL.map(Access::name);
-    let either = "`random`, `sequential` or `stream`";
-    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
-    let found = Access::ALL.into_iter().find(|access| access.name() == name);
-    if found.is_none() {
-        let expected = match reader.nearest(&name, names.into_iter()) {
-            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
-            None => either.to_owned(),
-        };
-        reader.refuse(raw, place, format!("there is no access pattern {}", quote(&name)), expected);
-    }
-    found
+    let (names, either) = (Access::ALL.map(Access::name), "`random`, `sequential` or `stream`");
+    let found = reader.named(raw, place, &names, either, |name| format!("there is no access pattern {name}"));
+    found.map(|at| Access::ALL[at])
 }
 
 fn above_zero_time(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, what: &str) -> Option<Span> {

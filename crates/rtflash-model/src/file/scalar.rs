@@ -148,14 +148,28 @@ impl<'t> Reader<'t> {
 
     /// One of some names, by its position. `noun` is what they are names of.
     pub fn choice(&mut self, raw: &'t str, place: &Place<'_>, noun: &str, names: &[&str]) -> Option<usize> {
-        let name = self.string(raw, place, &format!("one of {}, in a string", quoted(names)))?;
+        let either = format!("one of {}", quoted(names));
+        self.named(raw, place, names, &either, |name| format!("there is no {noun} {name}"))
+    }
+
+    /// As [`Reader::choice`]. `either` says which names there are, and `problem` that there is no
+    /// other one.
+    pub(super) fn named(
+        &mut self,
+        raw: &'t str,
+        place: &Place<'_>,
+        names: &[&str],
+        either: &str,
+        problem: impl Fn(&str) -> String,
+    ) -> Option<usize> {
+        let name = self.string(raw, place, &format!("{either}, in a string"))?;
         let found = names.iter().position(|known| *known == name);
         if found.is_none() {
             let expected = match self.nearest(&name, names.iter().copied()) {
                 Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(names)),
-                None => format!("one of {}", quoted(names)),
+                None => either.to_owned(),
             };
-            self.refuse(raw, place, format!("there is no {noun} {}", quote(&name)), expected);
+            self.refuse(raw, place, problem(&quote(&name)), expected);
         }
         found
     }

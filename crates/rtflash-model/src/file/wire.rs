@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::alternatives;
-use crate::device::StatedTimes;
+use crate::task::Access;
 use device::{ChangedDevice, FullDevice};
 pub(super) use scalars::{Duration, LongerThanZero, Time, TimeOrShare};
 
@@ -93,48 +93,7 @@ pub(super) struct RequestWire {
     pub(super) jitter: Option<Duration>,
     /// Which pages; `random` where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) access: Option<AccessWire>,
-}
-
-/// Which pages a request reads or writes.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename = "Access", rename_all = "lowercase")]
-pub(super) enum AccessWire {
-    /// Any pages of the task's data.
-    Random,
-    /// Consecutive pages of the task's own range, from anywhere.
-    Sequential,
-    /// Consecutive pages from where the request before it ended, round and round in the task's own
-    /// range.
-    Stream,
-}
-
-/// What the times of a device are.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename = "StatedTimes", rename_all = "lowercase")]
-pub(super) enum StatedTimesWire {
-    /// No operation takes longer than its stated time.
-    Maximum,
-    /// Operations usually take the stated times, and can take longer.
-    Typical,
-}
-
-impl From<StatedTimes> for StatedTimesWire {
-    fn from(times: StatedTimes) -> StatedTimesWire {
-        match times {
-            StatedTimes::Maximum => StatedTimesWire::Maximum,
-            StatedTimes::Typical => StatedTimesWire::Typical,
-        }
-    }
-}
-
-impl From<StatedTimesWire> for StatedTimes {
-    fn from(times: StatedTimesWire) -> StatedTimes {
-        match times {
-            StatedTimesWire::Maximum => StatedTimes::Maximum,
-            StatedTimesWire::Typical => StatedTimes::Typical,
-        }
-    }
+    pub(super) access: Option<Access>,
 }
 
 /// A stream of I/O jobs that are not real-time and that read or write pages, or both.

@@ -4,8 +4,8 @@ use schemars::{Schema, schema_for};
 
 use super::meta::MetaJson;
 use super::wire::{
-    AccessWire, AllocationLine, ArrivalsWire, DeviceWire, Duration, JobWire, LongerThanZero, ProfileName, RequestWire,
-    TaskSetWire, TaskWire, Time, TimeOrShare,
+    AllocationLine, ArrivalsWire, DeviceWire, Duration, JobWire, LongerThanZero, ProfileName, RequestWire, TaskSetWire,
+    TaskWire, Time, TimeOrShare,
 };
 use crate::device::Device;
 use crate::profiles::PROFILES;
@@ -74,17 +74,12 @@ fn task(task: &Task) -> TaskWire<'_> {
 }
 
 fn request(request: Request) -> RequestWire {
-    let access = match request.access() {
-        Access::Random => None,
-        Access::Sequential => Some(AccessWire::Sequential),
-        Access::Stream => Some(AccessWire::Stream),
-    };
     RequestWire {
         pages: request.pages(),
         period: LongerThanZero(request.period()),
         deadline: request.stated_deadline().map(LongerThanZero),
         jitter: (request.jitter() > Span::ZERO).then(|| Duration(request.jitter())),
-        access,
+        access: Some(request.access()).filter(|&access| access != Access::Random),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Which pages the requests of a generated task read and write.
 
-use std::str::FromStr;
-
 use crate::random::Stream;
 use crate::task::{Access, Request, Task};
 
@@ -51,18 +49,5 @@ impl Accesses {
                 all(tasks, &mut || if stream.below(2) == 0 { Access::Random } else { Access::Sequential });
             }
         }
-    }
-}
-
-/// There is no such choice of access patterns.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no access `{0}`: write random, sequential, stream or mixed")]
-pub struct UnknownAccesses(pub String);
-
-impl FromStr for Accesses {
-    type Err = UnknownAccesses;
-
-    fn from_str(text: &str) -> Result<Accesses, UnknownAccesses> {
-        Accesses::from_name(text).ok_or_else(|| UnknownAccesses(text.to_owned()))
     }
 }

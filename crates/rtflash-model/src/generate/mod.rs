@@ -47,13 +47,13 @@ mod tests;
 mod utilization;
 mod writes;
 
-pub use accesses::{Accesses, UnknownAccesses};
+pub use accesses::Accesses;
 pub use deadlines::{DeadlineRange, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;
-pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
+pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec};
 pub use pages::{NotPages, PageRange};
-pub use periods::{NotPeriods, PeriodDistribution, PeriodRange, UnknownDistribution};
+pub use periods::{NotPeriods, PeriodDistribution, PeriodRange};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};
 pub use writes::{NotAShare, WriteShare, Writes};

@@ -1,7 +1,5 @@
 //! What to draw: generator, device, number of tasks, seed.
 
-use std::str::FromStr;
-
 use serde::Serialize;
 
 use super::accesses::Accesses;
@@ -20,19 +18,6 @@ use crate::time::Span;
 
 /// Tasks that a generated set may have.
 pub const MAX_TASKS: u32 = 10_000;
-
-/// There is no generator of this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no generator `{0}`: the generators are {names}", names = Generator::ALL.map(Generator::name).join(", "))]
-pub struct UnknownGenerator(pub String);
-
-impl FromStr for Generator {
-    type Err = UnknownGenerator;
-
-    fn from_str(text: &str) -> Result<Generator, UnknownGenerator> {
-        Generator::from_name(text).ok_or_else(|| UnknownGenerator(text.to_owned()))
-    }
-}
 
 impl Generator {
     /// Tasks that a set may have.

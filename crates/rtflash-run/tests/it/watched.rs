@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rtflash_model::Instant;
 use rtflash_plan::{DEFAULT_MEMORY, Options, Plan};
 use rtflash_run::soak::{Broken, Search, SoakWatch, World, draw, soak};
-use rtflash_run::{Executed, Sink, execute, execute_watched};
+use rtflash_run::{Executed, RunWatch, Sink, execute, execute_watched};
 use rtflash_trace::{Action, Record};
 
 /// What a run came to, in words, but for how long chips and buses were busy. In which order a
@@ -50,9 +50,9 @@ fn a_watched_run_is_the_same_run() {
                 Ok(())
             };
             let sink: Option<Sink<'_>> = if is_traced { Some(&mut keep) } else { None };
-            let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
+            let watch = RunWatch { sink, progress: Some(&mut watch), checkpoint: None };
             let (set, options) = (&case.set, &case.options);
-            let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, options, sink, watch);
+            let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, options, watch);
             let run = run.expect("it ran before");
             assert_eq!((words(&run), busy(&run)), (words(&alone), busy(&alone)), "run {number}, {world:?}");
             assert_eq!(run.stopped, None);
@@ -84,14 +84,14 @@ fn a_stopped_run_is_a_shorter_run() {
             left = left.saturating_sub(1);
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
         let (mut records, mut of_shorter) = (Vec::new(), Vec::new());
         let mut keep = |_: &Plan, record: &Record| -> io::Result<()> {
             records.push(format!("{record:?}"));
             Ok(())
         };
         let sink: Option<Sink<'_>> = if is_traced { Some(&mut keep) } else { None };
-        let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, &case.options, sink, watch);
+        let watch = RunWatch { sink, progress: Some(&mut watch), checkpoint: None };
+        let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, &case.options, watch);
         let Ok(run) = run else { continue };
         let Some(at) = run.stopped else { continue };
         assert!(at < case.options.duration);

@@ -148,7 +148,7 @@ impl PartitionTrials<'_> {
         placements.map(|&placement| Organisation::on_any_chips(placement)).filter_map(move |organisation| {
             let may_be = organisations.may_be(organisation, size);
             let alone = may_be.then(|| organisations.load(&part.tasks, organisation, size))??;
-            let load = if organisation.placement().is_cached() {
+            let load = if organisation.placement.is_cached() {
                 organisations.load_in_the_worst_case(&part.tasks, organisation, size)
             } else {
                 alone + wait
@@ -228,8 +228,7 @@ impl PartitionTrials<'_> {
             if size < part.least {
                 return None;
             }
-            let placements: Vec<Placement> =
-                self.holding(part, size).map(|held| held.organisation.placement()).collect();
+            let placements: Vec<Placement> = self.holding(part, size).map(|held| held.organisation.placement).collect();
             return placements.into_iter().find_map(|placement| {
                 plan.placements[at] = placement;
                 self.everywhere(parts, plan, at + 1, 0)

@@ -81,7 +81,7 @@ impl KnownLoads {
     /// What a cluster has to do at least, whatever is assumed of waiting.
     pub(super) fn least(&self, key: LoadKey, shares: impl FnOnce() -> LeastShares) -> LeastLoad {
         let mut known = self.shares.borrow_mut();
-        known.entry((key.organisation.placement(), key.chips)).or_insert_with(shares).of(key.numbers())
+        known.entry((key.organisation.placement, key.chips)).or_insert_with(shares).of(key.numbers())
     }
 
     /// Tasks alone are known in the worst case only: of many tasks there would be much to remember.
@@ -117,18 +117,20 @@ mod tests {
             let tasks: Vec<TaskId> = tasks.iter().copied().map(TaskId).collect();
             LoadKey::new(assumption, organisation, &tasks, chips)
         };
-        let kept = key(some, Organisation::Stripe, &[3, 0], 2).expect("few tasks");
+        let stripe = Organisation::default();
+        let compact = Organisation::of(Placement::Superblock).next().expect("it is tried first");
+        let kept = key(some, stripe, &[3, 0], 2).expect("few tasks");
         known.keep(kept, Some(0.5));
         for (asked, found) in [
-            (key(some, Organisation::Stripe, &[0, 3], 2), Some(Some(0.5))),
-            (key(other, Organisation::Stripe, &[0, 3], 2), None),
-            (key(some, Organisation::Compact, &[0, 3], 2), None),
-            (key(some, Organisation::Stripe, &[0, 2], 2), None),
-            (key(some, Organisation::Stripe, &[0, 3], 3), None),
+            (key(some, stripe, &[0, 3], 2), Some(Some(0.5))),
+            (key(other, stripe, &[0, 3], 2), None),
+            (key(some, compact, &[0, 3], 2), None),
+            (key(some, stripe, &[0, 2], 2), None),
+            (key(some, stripe, &[0, 3], 3), None),
         ] {
             assert_eq!(known.get(&asked.expect("few tasks")), found);
         }
-        assert_eq!(key(some, Organisation::Stripe, &[MOST_TASKS], 1), None);
+        assert_eq!(key(some, stripe, &[MOST_TASKS], 1), None);
         assert_eq!(kept.tasks(), [TaskId(0), TaskId(3)]);
     }
 }

@@ -24,7 +24,7 @@ use rtflash_model::{Allocation, Cluster, Placement, Reliance, Task, TaskId, Task
 
 use self::chips::{ChipLayout, place};
 use self::known::KnownLoads;
-use self::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
+use self::organisations::{ContentionAssumption, DemandHeld, Organisations};
 use self::sizes::{DemandSizes, MAX_MERGING, MAX_TESTS};
 use super::best_fit::{Filled, filled};
 use super::merging::{self, Stuck};
@@ -244,7 +244,7 @@ impl<'a> BoundedSearch<'a> {
         let Problem { set, test, .. } = self.problem;
         let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
             .into_iter()
-            .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))
+            .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), |of| of.placement)))
             .unzip();
         let failing = match self.certified(&clusters, &placements)? {
             Ok(allocation) => return Some(Ok(allocation)),

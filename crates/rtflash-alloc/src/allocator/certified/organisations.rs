@@ -57,8 +57,8 @@ impl<'a> Organisations<'a> {
     pub(super) fn new(problem: Problem<'a>, assumption: ContentionAssumption) -> Organisations<'a> {
         let Problem { set, test, work, known } = problem;
         let placements = Placement::ALL.into_iter().filter(|placement| test.placements.contains(placement));
-        let allowed: Vec<Organisation> = placements.flat_map(Organisation::of).copied().collect();
-        let serve_one_chip = !allowed.contains(&Organisation::Stripe) || may_serve_one_chip(set.device());
+        let allowed: Vec<Organisation> = placements.flat_map(Organisation::of).collect();
+        let serve_one_chip = !allowed.contains(&Organisation::default()) || may_serve_one_chip(set.device());
         if set.tasks().count() > MOST_TASKS {
             known.forget_tasks_alone();
         }
@@ -149,12 +149,12 @@ impl<'a> Organisations<'a> {
             (organisation, _) if organisation.is_compact() => SharedBus::compact(device, chips),
             _ => SharedBus::anywhere(device),
         };
-        let others = if self.assumption == ContentionAssumption::Queue && may_queue(organisation.placement()) {
+        let others = if self.assumption == ContentionAssumption::Queue && may_queue(organisation.placement) {
             Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1)
         } else {
             Contention::none()
         };
-        Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?, others))
+        Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement, bus)?, others))
     }
 
     /// Whether fewer transfers are assumed of such a cluster than there can be.
@@ -169,7 +169,7 @@ impl<'a> Organisations<'a> {
             ContentionAssumption::WorstCase => true,
             ContentionAssumption::NoContention => false,
             ContentionAssumption::Optimistic(_) => !self.is_formed_optimistically(organisation, chips),
-            ContentionAssumption::Queue => !may_queue(organisation.placement()),
+            ContentionAssumption::Queue => !may_queue(organisation.placement),
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Organisations<'a> {
             return known;
         }
         let is_too_much = || self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE;
-        let fits = || self.set.space(tasks, chips, Some(organisation.placement())).fits();
+        let fits = || self.set.space(tasks, chips, Some(organisation.placement)).fits();
         if is_too_much() || !fits() || key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
             return None;
         }
@@ -231,7 +231,7 @@ impl<'a> Organisations<'a> {
     pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let device = self.set.device();
         let bus = SharedBus::anywhere(device);
-        let processor = Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus);
+        let processor = Processor::new(device, self.tasks(tasks), chips, organisation.placement, bus);
         processor.map_or(f64::INFINITY, |processor| self.long_run_load(&processor, &Contention::none()))
     }
 
@@ -324,13 +324,10 @@ impl<'a> Organisations<'a> {
 
     /// Whether a cluster of `chips` chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
-        match organisation {
-            Organisation::Stripe | Organisation::CachedStripe | Organisation::Zoned => true,
-            Organisation::Compact | Organisation::CachedCompact => {
-                self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
-            }
-            Organisation::Superblock | Organisation::CachedSuperblock => chips > 1 || self.serve_one_chip,
+        if organisation.is_compact() {
+            return self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips;
         }
+        organisation.is_by_chip() || chips > 1 || self.serve_one_chip
     }
 
     /// The largest cluster of this organisation of at most `chips` chips.

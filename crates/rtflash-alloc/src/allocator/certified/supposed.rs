@@ -3,60 +3,41 @@
 
 use rtflash_model::Placement;
 
-/// What a cluster asks of its chips.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Organisation {
-    /// Any chips.
-    #[default]
-    Stripe,
-    /// Any chips, which use a second page register.
-    CachedStripe,
-    /// Whole channels, or an aligned part of one.
-    Compact,
-    /// A superblock on any chips.
-    Superblock,
-    /// These two with chips that use a second page register.
-    CachedCompact,
-    CachedSuperblock,
-    /// Zones, on any chips.
-    Zoned,
+/// What a cluster asks of its chips, in the order in which the ways are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Organisation {
+    /// How its pages are placed.
+    pub(super) placement: Placement,
+    /// Whether any chips will do. A compact cluster has whole channels, or an aligned part of one.
+    any_chips: bool,
+}
+
+impl Default for Organisation {
+    fn default() -> Organisation {
+        Organisation::on_any_chips(Placement::Stripe)
+    }
 }
 
 impl Organisation {
     /// Those that place pages so, the one for any chips last.
-    pub(super) fn of(placement: Placement) -> &'static [Organisation] {
-        match placement {
-            Placement::Stripe => &[Organisation::Stripe],
-            Placement::CachedStripe => &[Organisation::CachedStripe],
-            Placement::Superblock => &[Organisation::Compact, Organisation::Superblock],
-            Placement::CachedSuperblock => &[Organisation::CachedCompact, Organisation::CachedSuperblock],
-            Placement::Zoned => &[Organisation::Zoned],
-        }
+    pub(super) fn of(placement: Placement) -> impl Iterator<Item = Organisation> {
+        let compact = (!placement.is_by_chip()).then_some(Organisation { placement, any_chips: false });
+        compact.into_iter().chain([Organisation::on_any_chips(placement)])
     }
 
     /// That of a cluster with this placement of pages wherever its chips are.
-    pub(super) fn on_any_chips(placement: Placement) -> Organisation {
-        *Organisation::of(placement).last().expect("every placement may be on any chips")
+    pub(super) const fn on_any_chips(placement: Placement) -> Organisation {
+        Organisation { placement, any_chips: true }
     }
 
     /// Whether its chips are processors of their own.
     pub(super) fn is_by_chip(self) -> bool {
-        self.placement().is_by_chip()
+        self.placement.is_by_chip()
     }
 
     /// Whether it asks for whole channels, or an aligned part of one.
     pub(super) fn is_compact(self) -> bool {
-        self != Organisation::on_any_chips(self.placement())
-    }
-
-    pub(super) fn placement(self) -> Placement {
-        match self {
-            Organisation::Stripe => Placement::Stripe,
-            Organisation::CachedStripe => Placement::CachedStripe,
-            Organisation::Compact | Organisation::Superblock => Placement::Superblock,
-            Organisation::CachedCompact | Organisation::CachedSuperblock => Placement::CachedSuperblock,
-            Organisation::Zoned => Placement::Zoned,
-        }
+        !self.any_chips
     }
 }
 

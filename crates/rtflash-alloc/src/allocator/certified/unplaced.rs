@@ -172,7 +172,7 @@ fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisat
     let device = set.device();
     let bus = if organisation.is_compact() { SharedBus::compact(device, chips) } else { SharedBus::anywhere(device) };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
-    let placement = organisation.placement();
+    let placement = organisation.placement;
     let processor = Processor::new(device, tasks(), chips, placement, bus);
     let placed = processor.map(|processor| PlacedProcessor { processor, contentions: vec![Contention::none()] });
     Shortfall::new(device, tasks(), chips, placement, placed, work)

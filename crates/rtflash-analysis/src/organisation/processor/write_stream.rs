@@ -20,7 +20,7 @@ pub struct WriteStream {
 impl WriteStream {
     /// Its part of W: γ(⌈D/T⌉) pages that are pending at one time, at most.
     pub(crate) fn pending(&self) -> u64 {
-        u64::try_from(self.pages.of(self.waiting.into())).unwrap_or(u64::MAX)
+        rtflash_model::capped(self.pages.of(self.waiting.into()))
     }
 
     /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length

@@ -239,8 +239,8 @@ impl MeasuredDrive {
 
     /// The most time that commands after one in its batch add to it, if at most `inside` are in
     /// flight, none of which has more than `size` bytes or takes more than `longest` ns.
-    pub(crate) fn behind(&self, inside: u32, size: u64, longest: u64) -> Span {
-        let others = u64::from(self.together.min(inside).saturating_sub(1));
+    pub(crate) fn behind(&self, inside: u64, size: u64, longest: u64) -> Span {
+        let others = u64::from(self.together).min(inside).saturating_sub(1);
         let bytes = self.read.by_size(size).max(self.write.by_size(size));
         let adds = self.each.as_ns().saturating_add(capped(bytes.unsigned_abs())).min(longest);
         Span::from_ns(others.saturating_mul(adds)).unwrap_or_else(|| Instant::END.since(Instant::START))

@@ -102,7 +102,7 @@ pub enum HostDevice {
 impl HostDevice {
     /// The least time from the release of an I/O of these commands to its end, if at most `inside`
     /// of them are in the device at a time; `merged`: they may be parts of others' commands.
-    pub(crate) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: u32, merged: bool) -> Span {
+    pub(crate) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: Option<u32>, merged: bool) -> Span {
         match self {
             HostDevice::Emmc(emmc) => {
                 let services = commands.enumerate().map(|(number, command)| match number {

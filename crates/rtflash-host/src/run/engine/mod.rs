@@ -375,7 +375,9 @@ impl<W: Watch> HostEngine<'_, W> {
         let Scenario { jobs, duration, warmup, .. } = self.scenario;
         let report = |((job, latencies), life): ((&super::Job, Latencies), &JobLife)| {
             let span = life.span(*warmup, *duration);
-            let bytes_per_s = (life.bytes * 1_000_000_000).checked_div(span.as_ns().into()).unwrap_or(0);
+            // A job that begins with the end has no rate.
+            let bytes_per_s =
+                if span == Span::ZERO { 0 } else { life.bytes * 1_000_000_000 / u128::from(span.as_ns()) };
             let (name, deadline, bytes) = (job.name.clone(), job.deadline, life.bytes);
             let (open, oldest, late) = (0, Span::ZERO, 0);
             let ops = job.steps.iter().map(ChainStep::name).chain(job.fsync.map(|_| "flush"));

@@ -110,7 +110,7 @@ impl FioReader<'_> {
         let template = self.template(section)?;
         let files = FileNames::new(options, &section.name)?;
         let verifies = reads_back(options, &template);
-        let cores = options.get("cpus_allowed").map_or(Ok(Vec::new()), |text| {
+        let cores = options.get("cpus_allowed").map_or(Ok(vec![(0, 0)]), |text| {
             cores(text, self.setup.host.cpus).map_err(|core| match core {
                 Some(core) => fault(
                     "cpus_allowed",
@@ -120,14 +120,14 @@ impl FioReader<'_> {
                 None => fault("cpus_allowed", "`cpus_allowed` is no list of cores", "cores, such as 0 or 0,2-3"),
             })
         })?;
-        let number: u64 = cores.iter().map(|(first, last)| u64::from(last - first) + 1).sum();
+        let mut cores = cores.iter().flat_map(|&(first, last)| first..=last).cycle();
         self.wait(section, &template)?;
         let earlier = self.names.get(&section.name).map_or(0, Vec::len);
         let smallest = template.ios().map(|io| io.size).min().unwrap_or(template.size);
         for clone in 0..u64::from(clones) {
             let name = if clones == 1 { section.name.clone() } else { format!("{}.{clone}", section.name) };
             let name = self.unlike_others(name, earlier > 0);
-            let cpu = clone.checked_rem(number).and_then(|turn| core(&cores, turn)).unwrap_or(0);
+            let cpu = cores.next().expect("a list of cores has one (invariant)");
             let there = FileLengths { device: self.setup.size, written: self.files.length(&files.of(clone)) };
             let used = stretch(&files, clone, smallest, there)?;
             let job = placed(options, Job { name, cpu, after: self.barrier_of(&template), ..template.clone() }, used)?;
@@ -364,17 +364,4 @@ fn placed(
     };
     let count = [ios, number].into_iter().flatten().min();
     Ok(Job { from, span, count, total: all.filter(|_| !is_alike), ..job })
-}
-
-/// The core at this position in a list of ranges.
-fn core(ranges: &[(u32, u32)], turn: u64) -> Option<u32> {
-    let mut turn = turn;
-    for &(first, last) in ranges {
-        let length = u64::from(last - first) + 1;
-        if turn < length {
-            return u32::try_from(u64::from(first) + turn).ok();
-        }
-        turn -= length;
-    }
-    None
 }

@@ -115,12 +115,12 @@ pub fn read_fio(text: &str, setup: &HostSetup, outside: &mut dyn FioOutside) -> 
         included: 0,
     };
     reader.file();
-    let files = reader.files.place(&mut reader.jobs);
-    if let Err(position) = files {
+    let files = reader.files.place(&mut reader.jobs).unwrap_or_else(|position| {
         let path = Path::root().key(&reader.jobs[position].name);
         let wrong = ("its file ends beyond 2^64 bytes".into(), "files that stay below together".into());
         reader.refuse(reader.sections[position].clone(), path, wrong);
-    }
+        Vec::new()
+    });
     if reader.faults.is_empty() && reader.jobs.is_empty() {
         let end = text.len()..text.len();
         reader.refuse(
@@ -137,7 +137,7 @@ pub fn read_fio(text: &str, setup: &HostSetup, outside: &mut dyn FioOutside) -> 
     let duration = ends.collect::<Option<Vec<Instant>>>().and_then(|ends| ends.into_iter().max());
     let (HostSetup { device, host, scheduler, .. }, duration) = (setup.clone(), duration.unwrap_or(Instant::END));
     let scenario = Scenario { device, host, scheduler, jobs: reader.jobs, duration, warmup: Instant::START };
-    Ok(FioJobs { scenario, files: files.unwrap_or_default(), ignored: reader.ignored, differs: reader.differs })
+    Ok(FioJobs { scenario, files, ignored: reader.ignored, differs: reader.differs })
 }
 
 /// A section that is being read.
@@ -335,7 +335,7 @@ impl FioReader<'_> {
         let place = section.options.place(name);
         let path = if name.is_empty() { path } else { path.key(name) };
         let at = place.map_or(section.at.clone(), |at| {
-            let line = self.text.get(at.clone()).unwrap_or_default();
+            let line = &self.text[at.clone()];
             match line.split_once('=') {
                 Some((_, value)) if !value.trim().is_empty() => at.end - value.trim_start().len()..at.end,
                 Some((name, _)) => at.start..at.start + name.trim_end().len(),

@@ -190,7 +190,8 @@ pub(super) fn stretch(
             format!("`{name}` is a share of a file or device whose length is not stated"),
             "`filesize=`, or for a device `size` in the file of `--device`",
         )),
-        (amount, real) => Ok(amount.of(real.unwrap_or(0))),
+        (FileAmount::Bytes(bytes), _) => Ok(bytes),
+        (share, Some(real)) => Ok(share.of(real)),
     };
     let amount = |name| Ok::<_, NamedFault>(options.amount(name)?.unwrap_or(FileAmount::Bytes(0)));
     let (begin, increment) = (amount("offset")?, amount("offset_increment")?);
@@ -216,7 +217,7 @@ pub(super) fn stretch(
         }
         (Some(size @ FileAmount::Percent(_)), ..) => Some(of("size", size)?),
         (_, Some(left), _) if filesize.is_some() => Some(left),
-        (Some(FileAmount::Bytes(bytes)), left, _) => Some((bytes / number).min(left.unwrap_or(u64::MAX))),
+        (Some(FileAmount::Bytes(bytes)), left, _) => Some(left.map_or(bytes / number, |left| left.min(bytes / number))),
         (None, left, _) => left,
     };
     if span.is_some_and(|span| span < smallest) {

@@ -29,8 +29,8 @@ pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<
     let stalls = fields.or("stalls", Vec::new(), stalls);
     let device = MeasuredDrive { attach, depth, together, each, idle, stalls, read: read?, write: write? };
     let services = [&device.read, &device.write].into_iter().flat_map(|cost| &cost.services);
-    let shortest = services.flat_map(|of| of.ns().iter().copied()).min().unwrap_or(0);
-    if device.each.as_ns() > shortest {
+    let shortest = services.flat_map(|of| of.ns()).min().expect("a cost has services (invariant)");
+    if device.each.as_ns() > *shortest {
         let problem = format!("a further command costs {each}, and one alone {shortest}ns");
         reader.refuse(raw, &place.key("each"), problem, "at most the shortest service");
         return None;

@@ -226,7 +226,7 @@ fn misfit_of(job: &Job, io: MixedIo, device: &HostDevice, host: &Host, settings:
     }
     let requests = cut(job.io(0, io, job.from), host.max_sectors);
     let pieces = requests.flat_map(|request| cut(request, scheduler.piece(&request).unwrap_or(request.size)));
-    let alone = device.shortest(pieces, settings.max_inflight().unwrap_or(u32::MAX), host.merge);
+    let alone = device.shortest(pieces, settings.max_inflight(), host.merge);
     if let JobReleases::Every { period, .. } = job.releases
         && job.class == Class::RealTime
         && alone > period

@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ProfileName;
 use super::scalars::{Duration, Ratio, TimeOrRange};
-use super::{ProfileName, StatedTimesWire};
 use crate::device::{DeviceSpec, Shortest, StatedTimes};
 use crate::file::alternatives;
-use crate::file::place::{Place, quote, quoted};
+use crate::file::place::Place;
 use crate::file::reader::Reader;
 use crate::file::request::SHORTEST;
 use crate::file::tree::JsonKind;
@@ -34,9 +34,6 @@ macro_rules! value {
     (duration, $spec:ident.$field:ident) => {
         $spec.$field.map(Duration)
     };
-    (stated, $spec:ident.$field:ident) => {
-        $spec.$field.map(StatedTimesWire::from)
-    };
     ($count:ident, $spec:ident.$field:ident) => {
         $spec.$field
     };
@@ -52,9 +49,6 @@ macro_rules! put {
     };
     (duration, $spec:ident.$field:ident, $value:ident) => {
         $spec.$field = $value.map(|time| time.0)
-    };
-    (stated, $spec:ident.$field:ident, $value:ident) => {
-        $spec.$field = $value.map(StatedTimes::from)
     };
     ($count:ident, $spec:ident.$field:ident, $value:ident) => {
         $spec.$field = $value
@@ -189,7 +183,7 @@ fields! {
         page_program_includes_transfer: bool, truth;
         /// Whether the device's times are maxima; left out, they are. With typical times nothing is
         /// guaranteed.
-        times: StatedTimesWire, stated;
+        times: StatedTimes, stated;
     }
 }
 
@@ -230,19 +224,10 @@ fn times<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
     reader.times(raw, place).map(|(shortest, longest)| TimeOrRange(shortest, longest))
 }
 
-fn stated<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<StatedTimesWire> {
+fn stated<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<StatedTimes> {
     let names = StatedTimes::ALL.map(StatedTimes::name);
-    let either = "`maximum` or `typical`";
-    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
-    let found = StatedTimes::ALL.into_iter().find(|times| times.name() == name);
-    if found.is_none() {
-        let expected = match reader.nearest(&name, names.into_iter()) {
-            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
-            None => either.to_owned(),
-        };
-        reader.refuse(raw, place, format!("times are not {}", quote(&name)), expected);
-    }
-    found.map(StatedTimesWire::from)
+    let found = reader.named(raw, place, &names, "`maximum` or `typical`", |name| format!("times are not {name}"));
+    found.map(|at| StatedTimes::ALL[at])
 }
 
 fn duration<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Duration> {

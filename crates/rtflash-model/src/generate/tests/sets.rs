@@ -254,12 +254,6 @@ fn bad_options_are_refused() {
     ] {
         assert_eq!(SetOptions::new(spec), Err(error));
     }
-    assert_eq!(
-        "UUniFast".parse::<Generator>().unwrap_err().to_string(),
-        "there is no generator `UUniFast`: the generators are uunifast, uunifast-discard, randfixedsum, \
-         integer-shares, heavy-writers"
-    );
-    assert!(Generator::ALL.into_iter().all(|generator| generator.to_string().parse() == Ok(generator)));
 }
 
 /// The patterns of a set, task by task (`-` where there is no request), and the set without them.
@@ -359,15 +353,6 @@ fn mixed_patterns_are_pinned() {
     };
     assert_eq!(mixed(Generator::UUniFast, 0), "srrssrsrssrsssss");
     assert_eq!(mixed(Generator::IntegerShares, 7), "sssssrrrsrrrssss");
-}
-
-#[test]
-fn choices_of_access_have_names() {
-    assert!(Accesses::ALL.into_iter().all(|accesses| accesses.to_string().parse() == Ok(accesses)));
-    assert_eq!(
-        "seq".parse::<Accesses>().unwrap_err().to_string(),
-        "there is no access `seq`: write random, sequential, stream or mixed"
-    );
 }
 
 #[test]

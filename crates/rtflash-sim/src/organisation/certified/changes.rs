@@ -103,7 +103,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             cluster: of.number,
             chip: of.first_chip(),
             stage: u32::try_from(of.stage).expect("a list of changes is shorter than 2^32"),
-            extra: u32::try_from(of.extra).unwrap_or(u32::MAX),
+            extra: u32::try_from(of.extra).expect("a run releases fewer than 2^32 extra jobs, one by one (invariant)"),
             arrived: of.notified,
             free: if of.extra == 0 { of.store.free() } else { 0 },
         };

@@ -30,7 +30,7 @@ impl Organisations<'_> {
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
     /// then no test of it holds.
     pub(super) fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
-        let (device, placement) = (self.set.device(), organisation.placement());
+        let (device, placement) = (self.set.device(), organisation.placement);
         // The shares of many tasks take long to find, and serve few clusters.
         if self.set.tasks().count() > MOST_TASKS {
             return false;

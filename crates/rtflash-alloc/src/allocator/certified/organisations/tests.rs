@@ -48,7 +48,7 @@ fn tasks_have_no_less_to_do_together() {
     for seed in 0..1_500 {
         let Some(set) = drawn(seed) else { continue };
         let (work, known) = (Work::new(), KnownLoads::default());
-        let allowed = |organisation: &&Organisation| organisation.placement().is_possible_on(set.device());
+        let allowed = |organisation: &Organisation| organisation.placement.is_possible_on(set.device());
         for (assumption, chips) in ASSUMPTIONS.into_iter().flat_map(|it| [(it, 1), (it, 2), (it, 3)]) {
             let test = DemandTest { placements: &[], rely_on: Reliance::Queue };
             let organisations = Organisations::new(Problem { set: &set, test, work: &work, known: &known }, assumption);
@@ -57,7 +57,7 @@ fn tasks_have_no_less_to_do_together() {
                 Some(organisations.long_run_load(&processor, &others))
             };
             let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
-            for &organisation in Placement::ALL.into_iter().flat_map(Organisation::of).filter(allowed) {
+            for organisation in Placement::ALL.into_iter().flat_map(Organisation::of).filter(allowed) {
                 let Some(together) = load(&all, organisation) else { continue };
                 let alone: Option<f64> = all.iter().map(|&task| load(&[task], organisation)).sum();
                 let alone = alone.expect("each of them is there");
@@ -87,7 +87,7 @@ fn what_is_shared_is_what_each_finds() {
                 let own = KnownLoads::default();
                 let [here, apart] = [&shared, &own]
                     .map(|known| Organisations::new(Problem { set: &set, test, work: &work, known }, assumption));
-                let allowed = |organisation: &&Organisation| organisation.placement().is_possible_on(set.device());
+                let allowed = |organisation: &&Organisation| organisation.placement.is_possible_on(set.device());
                 for &organisation in here.allowed().iter().filter(allowed) {
                     for (task, chips) in TaskId::first(set.tasks().count()).flat_map(|task| [(task, 1), (task, 3)]) {
                         let [here, apart] =
@@ -120,7 +120,9 @@ fn who_has_too_much_to_do_does_not_hold() {
             let test = DemandTest { placements: BOTH, rely_on: Reliance::Queue };
             let organisations = Organisations::new(Problem { set: &set, test, work: &work, known: &known }, assumption);
             let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
-            for (organisation, chips) in [Organisation::Stripe, Organisation::Superblock].map(|it| (it, 2)) {
+            for (organisation, chips) in
+                [Placement::Stripe, Placement::Superblock].map(|it| (Organisation::on_any_chips(it), 2))
+            {
                 let Some(key) = organisations.key(&all, organisation, chips) else { continue };
                 let Some((processor, others)) = organisations.processor(&all, organisation, chips) else { continue };
                 let choice = choose_with(Patience::Full, &processor, &[others], 0, &work);

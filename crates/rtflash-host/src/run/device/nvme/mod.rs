@@ -199,7 +199,7 @@ impl Nvme {
 
     /// The least time from the release of an I/O of these commands to its end, if at most `inside`
     /// of them are in the device at a time; in no episode, and with nothing of the flash.
-    pub(super) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: u32) -> Span {
+    pub(super) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: Option<u32>) -> Span {
         let (mut number, mut controlled) = (0_u64, Span::ZERO);
         let (mut least, mut latency) = (Span::LONGEST, Span::ZERO);
         for command in commands {
@@ -210,7 +210,7 @@ impl Nvme {
         }
         // The controller does one command at a time, while latencies overlap; and some place has
         // one command after the other.
-        let turns = number.div_ceil(inside.max(1).into());
+        let turns = number.div_ceil(inside.map_or(number, u64::from).max(1));
         let in_a_place = least.saturating_add(latency).checked_mul(turns).unwrap_or(Span::LONGEST);
         controlled.saturating_add(latency).max(in_a_place)
     }
