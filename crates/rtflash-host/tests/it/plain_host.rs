@@ -107,6 +107,8 @@ pub struct Plain<'a> {
     /// Requests at the scheduler in order of arrival, as they are by now.
     queued: Vec<Command>,
     tags: Tags,
+    /// Commands in the plug of the process that runs.
+    plugged: Vec<Command>,
     running: Vec<Process>,
     woken: Vec<Process>,
     lines: [Vec<Process>; 8],
@@ -183,6 +185,7 @@ impl Plain<'_> {
             queued: Vec::new(),
             tags: Tags { taken, cleared, of_word: of_word as usize, hints: [0; 2], kernel: host.kernel },
             running: Vec::new(),
+            plugged: Vec::new(),
             woken: Vec::new(),
             lines: Default::default(),
             next_wait: 0,
@@ -365,6 +368,7 @@ impl Plain<'_> {
         if !process.buffered && process.ios.len() <= 2 {
             if process.plug.last().is_some_and(|last| last.ios[0].0 != request.ios[0].0) {
                 process.plug.clear();
+                self.unplug();
                 self.ask();
             }
             return;
@@ -405,6 +409,7 @@ impl Plain<'_> {
             }
             self.plug();
             let Some(request) = self.running[0].requests.first().cloned() else {
+                self.unplug();
                 let process = self.running.remove(0);
                 self.reap(process);
                 continue;
@@ -422,6 +427,7 @@ impl Plain<'_> {
                 let mut process = self.running.remove(0);
                 let line = process.line.take().unwrap_or_else(|| self.next_line());
                 process.plug.clear();
+                self.unplug();
                 self.lines[line].push(process);
             }
         }
@@ -480,6 +486,7 @@ impl Plain<'_> {
         let is_long = |last: &Request| last.command.size >= 128 << 10 && self.scenario.host.merge;
         if plug.len() == 32 || plug.last().is_some_and(is_long) {
             plug.clear();
+            self.unplug();
             self.ask();
         }
         request.ios.iter().for_each(|&(io, _)| self.ios[io].left -= 1);
@@ -498,10 +505,17 @@ impl Plain<'_> {
             }
             self.owners.push(owners);
             self.tag_of.push(tag);
+            self.plugged.push(command);
+        }
+        true
+    }
+
+    /// The scheduler gets what is in the plug.
+    fn unplug(&mut self) {
+        for command in std::mem::take(&mut self.plugged) {
             self.queued.push(command);
             self.scheduler.insert(command, at(self.now));
         }
-        true
     }
 
     /// Jobs that release now by themselves.

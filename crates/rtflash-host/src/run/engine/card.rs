@@ -38,16 +38,29 @@ pub(super) struct Card {
     busy: u32,
 }
 
+/// A process runs the queue; `is_own`: for what it has submitted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CardRun {
+    pub(super) submitter: Submitter,
+    pub(super) is_own: bool,
+}
+
 /// A run of the queue.
 #[derive(Debug, Default)]
 struct QueueRun {
     list: VecDeque<Handed>,
     /// The process that runs it; `None` for the worker.
     by: Option<Submitter>,
+    /// Whether a process issues commands of its own.
+    is_direct: bool,
+    /// Whether its list is the last one.
+    is_last: bool,
     /// Whether it has turned once more to what was put aside.
     is_second: bool,
     /// Whether it began with commands that were put aside.
     is_aside: bool,
+    /// Whether it takes commands from the software queue one by one, once that is known.
+    is_single: Option<bool>,
 }
 
 impl Card {
@@ -93,6 +106,18 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
+    /// A process sleeps, and leaves what was in its plug to the worker: without a scheduler in the
+    /// software queue (`blk_mq_insert_requests` of block/blk-mq.c).
+    pub(super) fn leave_to_worker(&mut self) {
+        if let Some(mut card) = self.card.take() {
+            if !self.has_scheduler() {
+                card.software.extend(std::iter::from_fn(|| self.hand_over()));
+            }
+            self.card = Some(card);
+        }
+        self.run_by_worker();
+    }
+
     /// A flush goes to the front of what was put aside, if there is a card, and the worker runs for
     /// it (`blk_mq_requeue_work` of block/blk-mq.c). Says whether there is one.
     pub(super) fn put_ahead(&mut self, handed: Handed) -> bool {
@@ -114,18 +139,18 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// All runs of the queue that are due go on, until they are over or wait in the driver: that of
-    /// a process that has submitted, too. Says whether there is a card.
-    pub(super) fn run_card(&mut self, submitted: Option<Submitter>) -> bool {
+    /// a process, too. Says whether there is a card.
+    pub(super) fn run_card(&mut self, process: Option<CardRun>) -> bool {
         let Some(mut card) = self.card.take() else { return false };
         if let Some(run) = card.waiting.take_if(|_| !card.is_running) {
             self.continue_run(&mut card, run);
         }
-        if submitted.is_some() {
-            let run = if self.has_scheduler() {
-                card.run(submitted)
+        if let Some(CardRun { submitter, is_own }) = process {
+            let run = if self.has_scheduler() || !is_own {
+                card.run(Some(submitter))
             } else {
                 let list = std::iter::from_fn(|| self.hand_over()).collect();
-                QueueRun { list, by: submitted, ..QueueRun::default() }
+                QueueRun { list, by: Some(submitter), is_direct: true, is_last: true, ..QueueRun::default() }
             };
             self.continue_run(&mut card, run);
         }
@@ -155,14 +180,14 @@ impl<W: Watch> HostEngine<'_, W> {
     /// A run goes on until it is over or waits in the driver.
     fn continue_run(&mut self, card: &mut Card, mut run: QueueRun) {
         loop {
-            if run.list.is_empty() && (self.has_scheduler() || run.by.is_none()) {
+            if run.list.is_empty() && !run.is_last {
                 self.fill(card, &mut run);
             }
             if run.list.is_empty() {
                 break;
             }
             if card.waiting.is_some() {
-                if !self.has_scheduler() && run.by.is_some() {
+                if run.is_direct {
                     self.cannot_issue(card, &mut run.list);
                 }
                 self.put_aside(card, run.list);
@@ -175,12 +200,14 @@ impl<W: Watch> HostEngine<'_, W> {
             let handed = run.list.pop_front().expect("the list has a command");
             self.device.take(handed, self.now);
             card.is_running = true;
-            if run.list.is_empty() {
+            // Of a list the last command counts (`blk_mq_dispatch_rq_list`), and each one that a
+            // process issues itself (`__blk_mq_issue_directly` of block/blk-mq.c).
+            if run.list.is_empty() || run.is_direct {
                 card.busy = card.busy * 7 / 8;
             }
         }
         match run.by {
-            // Its plug was full: it has more to submit.
+            // It has more to submit.
             Some(submitter) if self.tags.resume(submitter) => {}
             Some(Submitter::Job(job)) => self.reap(job),
             Some(Submitter::Io(io)) => self.see_end(io),
@@ -191,7 +218,8 @@ impl<W: Watch> HostEngine<'_, W> {
     /// The next list of a run: commands that were put aside, else those that the scheduler gives
     /// (`__blk_mq_do_dispatch_sched` of block/blk-mq-sched.c).
     fn fill(&mut self, card: &mut Card, run: &mut QueueRun) {
-        if !card.aside.is_empty() && (self.queued > 0 || !self.has_scheduler()) {
+        let is_single = *run.is_single.get_or_insert(run.is_aside || card.busy > 0);
+        if !card.aside.is_empty() && if self.has_scheduler() { self.queued > 0 } else { is_single } {
             if std::mem::replace(&mut run.is_second, true) {
                 (card.worker, self.retry) = (true, None);
             } else {
@@ -202,9 +230,10 @@ impl<W: Watch> HostEngine<'_, W> {
         if !self.has_scheduler() {
             card.software.extend(std::iter::from_fn(|| self.hand_over()));
             // One by one behind others (`blk_mq_do_dispatch_ctx`), else all
-            // (`blk_mq_flush_busy_ctxs`).
-            let most = if run.is_aside || card.busy > 0 { card.software.len().min(1) } else { card.software.len() };
+            // (`blk_mq_flush_busy_ctxs`), and no more.
+            let most = if is_single { card.software.len().min(1) } else { card.software.len() };
             run.list = card.software.drain(..most).collect();
+            run.is_last = !is_single;
             return;
         }
         let most = card.most();

@@ -34,6 +34,7 @@ use flushes::FlushQueue;
 use lives::JobLife;
 pub use lives::until_over;
 use placing::JobProgress;
+use queueing::Plugged;
 use tags::Tags;
 
 /// I/Os that may wait or be under way.
@@ -105,6 +106,8 @@ struct HostEngine<'a, W> {
     merger: Option<CommandMerger>,
     merged: HashMap<u64, Vec<u64>>,
     tags: Tags,
+    /// Requests and pieces in the plug of the process that runs.
+    plug: Vec<Plugged>,
     /// By hardware queue, and flushes that were issued and wait for the device.
     flushes: Vec<FlushQueue>,
     due: VecDeque<Handed>,
@@ -178,6 +181,7 @@ pub fn run_by(
             .then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
         tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
+        plug: Vec::new(),
         unseen: vec![Vec::new(); scenario.jobs.len()],
         flushes: (0..device.unfetched().len().max(1)).map(|_| FlushQueue::default()).collect(),
         due: VecDeque::new(),

@@ -1,11 +1,20 @@
 //! Requests on their way to the scheduler: tags, and merging.
 
 use super::HostEngine;
+use super::card::CardRun;
 use super::tags::{Step, Submitted, Submitter};
 use crate::Command;
 use crate::run::job::Job;
 use crate::run::scenario::cut;
 use crate::run::watch::{RunEvent, Watch};
+
+/// A request or piece in the plug of a process.
+#[derive(Debug)]
+pub(super) struct Plugged {
+    command: Command,
+    /// Whether others can be merged into it.
+    merges: bool,
+}
 
 /// Puts a request behind one that its process submits directly before, if they are one behind the
 /// other.
@@ -56,7 +65,7 @@ impl<W: Watch> HostEngine<'_, W> {
     /// Processes that run submit until they wait or have no more, and with `woken` those that were
     /// woken. Says whether something has come to the scheduler.
     pub(super) fn admit(&mut self, woken: bool) -> bool {
-        let (mut any, mut is_open) = (false, false);
+        let mut any = false;
         loop {
             let mut tags = std::mem::take(&mut self.tags);
             tags.merge_in_plug(|last, request| self.plugs(last, request));
@@ -64,45 +73,72 @@ impl<W: Watch> HostEngine<'_, W> {
             self.tags = tags;
             match step {
                 Some(Step::Admitted(request, taken)) => {
-                    (any, is_open) = (true, true);
+                    any = true;
                     for (command, tag) in self.insert(&request).into_iter().zip(taken) {
                         self.tags.hold(command.id, tag);
                     }
                 }
                 Some(Step::GoesOn) => {}
                 Some(Step::Plug(submitter)) => {
-                    is_open = false;
-                    if !self.run_card(Some(submitter)) {
-                        self.ask();
-                        self.tags.resume(submitter);
+                    self.unplug();
+                    self.run_queue(submitter, true);
+                }
+                Some(Step::Runs(submitter)) => {
+                    self.run_queue(submitter, false);
+                    // A process that sleeps leaves its plug to the worker.
+                    if self.is_in_driver(submitter) && self.unplug() {
+                        self.tags.empty_plug(submitter);
+                        self.leave_to_worker();
+                    }
+                }
+                Some(Step::Waits) => {
+                    if self.unplug() {
+                        self.leave_to_worker();
                     }
                 }
                 Some(Step::Done(submitter)) => {
-                    is_open = false;
-                    self.run_card(Some(submitter));
+                    self.unplug();
+                    self.run_card(Some(CardRun { submitter, is_own: true }));
                     if let Submitter::Job(job) = submitter
                         && !self.is_in_driver(submitter)
                     {
                         self.reap(job);
                     }
                 }
-                // It runs the queue before it looks for a tag (`blk_mq_get_tag`).
                 None if woken && self.tags.has_woken() => {
-                    self.ask();
+                    if self.card.is_some() {
+                        self.ask();
+                    }
                     self.tags.run_woken();
                 }
-                None => {
-                    // A process that waits for a tag leaves it to the worker to run the queue.
-                    if is_open {
-                        self.run_by_worker();
-                    }
-                    return any;
-                }
+                None => return any,
             }
         }
     }
 
-    /// A request comes to the scheduler, in its pieces.
+    /// A process that has more to submit runs the queue; `is_own`: for what was in its plug.
+    fn run_queue(&mut self, submitter: Submitter, is_own: bool) {
+        if !self.run_card(Some(CardRun { submitter, is_own })) {
+            self.ask();
+            self.tags.resume(submitter);
+        }
+    }
+
+    /// The scheduler gets what is in the plug of the process that runs. Says whether that is
+    /// something.
+    fn unplug(&mut self) -> bool {
+        let plug = std::mem::take(&mut self.plug);
+        for of in &plug {
+            self.scheduler.insert(of.command, self.now);
+            if let Some(merger) = self.merger.as_mut().filter(|_| of.merges) {
+                merger.insert(of.command);
+            }
+        }
+        self.queued += plug.len();
+        !plug.is_empty()
+    }
+
+    /// A request comes into the plug of its process, in its pieces.
     fn insert(&mut self, request: &Submitted) -> Vec<Command> {
         let piece = self.scheduler.piece(&request.command).unwrap_or(request.command.size);
         let mut pieces: Vec<Command> = Vec::new();
@@ -133,17 +169,11 @@ impl<W: Watch> HostEngine<'_, W> {
             for &io in self.merged.get(&command.id).into_iter().flatten() {
                 self.watch.see(self.now, &RunEvent::Merged { io, command: &command, into: &command });
             }
-            self.scheduler.insert(command, self.now);
-            self.queued += 1;
+            // `REQ_NOMERGE_FLAGS` of include/linux/blk_types.h.
+            let merges = pieces.len() == 1 && !self.ios.get(&io).is_some_and(|io| io.fua);
+            self.plug.push(Plugged { command, merges });
             if self.foresight.is_some() {
                 self.left.insert(command.id, (command.size, command.size));
-            }
-            // `REQ_NOMERGE_FLAGS` of include/linux/blk_types.h.
-            if let [only] = pieces[..]
-                && !self.ios.get(&io).is_some_and(|io| io.fua)
-                && let Some(merger) = &mut self.merger
-            {
-                merger.insert(only);
             }
         }
         pieces

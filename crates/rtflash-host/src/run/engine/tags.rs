@@ -1,10 +1,11 @@
 //! Processes that submit requests and wait for tags, as in block/blk-mq-tag.c and lib/sbitmap.c
 //! (6.12.117).
 //!
-//! A process submits one request after the other (`blk_mq_submit_bio`). If there is no tag it waits
-//! in one of eight lines, which take turns in both directions. Each wait is in the next line. Each
-//! tag that is given back wakes the first process of the next line that has one. A process that
-//! finds no tag after all waits at the end of another line (`blk_mq_get_tag`).
+//! A process submits one request after the other (`blk_mq_submit_bio`). If there is no tag it runs
+//! the queue and searches again. Then it waits in one of eight lines, which take turns in both
+//! directions. Each wait is in the next line. Each tag that is given back wakes the first process
+//! of the next line that has one. That process runs the queue, too, before it searches. If it finds
+//! no tag after all, it waits at the end of another line (`blk_mq_get_tag`).
 //!
 //! Requests that a process submits together stay in its plug until that is full
 //! (`blk_add_rq_to_plug` of block/blk-mq.c). Up to two I/Os of an asynchronous job share no plug
@@ -14,6 +15,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::bitmap::Bitmap;
 use crate::Command;
+use crate::run::device::Attach;
 use crate::run::scenario::Scenario;
 
 /// Lines of waiting processes (`SBQ_WAIT_QUEUES`).
@@ -71,8 +73,10 @@ struct Process {
     granted: Option<Vec<u32>>,
     /// Whether the first request was tried to be merged.
     is_tried: bool,
-    /// The line in which it waits next, if it was woken.
+    /// The line in which it waits next, if it found no tag or was woken.
     line: Option<usize>,
+    /// Whether it is to run the queue before it searches for a tag.
+    runs: bool,
 }
 
 impl Process {
@@ -97,9 +101,12 @@ pub(super) struct Tags {
     /// Processes that run, the first one first, and those that were woken and have not run.
     running: VecDeque<Process>,
     woken: VecDeque<Process>,
-    /// Processes that run the queue as their plug is full.
-    plugs: Vec<Process>,
+    /// Processes that run the queue, as their plug is full or they find no tag.
+    runners: Vec<Process>,
     is_merging: bool,
+    /// Whether a process that finds no tag runs the queue, and so can wait in the driver. Elsewhere
+    /// the queue has run at the end of the instant before, and nothing has come since.
+    runs_first: bool,
     /// Processes in a line, or woken, and those of jobs among them.
     waiting: u64,
     jobs: HashSet<usize>,
@@ -120,7 +127,8 @@ impl Tags {
         // The kernel does so in `sbq_calc_wake_batch`.
         let batch = (tags.min(least.unwrap_or(tags)) / BATCH).clamp(1, BATCH);
         let bitmap = Bitmap::new(tags, scenario.tags_of_word(), &scenario.host);
-        Tags { bitmap, batch, is_merging: scenario.host.merge, ..Tags::default() }
+        let runs_first = scenario.device.attach() == Attach::Mmc;
+        Tags { bitmap, batch, is_merging: scenario.host.merge, runs_first, ..Tags::default() }
     }
 
     /// The end of a command gives its tag back (`sbitmap_queue_clear`).
@@ -168,7 +176,7 @@ impl Tags {
             Submitter::Job(job) if self.jobs.contains(&job) => {
                 self.woken.iter_mut().chain(self.lines.iter_mut().flatten()).find(own)
             }
-            Submitter::Job(_) => self.running.iter_mut().chain(&mut self.plugs).find(own),
+            Submitter::Job(_) => self.running.iter_mut().chain(&mut self.runners).find(own),
         };
         self.submitted += 1;
         let Some(process) = known else {
@@ -183,6 +191,7 @@ impl Tags {
                 granted: None,
                 is_tried: false,
                 line: None,
+                runs: false,
             });
             return;
         };
@@ -225,7 +234,7 @@ impl Tags {
         !self.running.is_empty()
     }
 
-    /// The first process that was woken runs.
+    /// The first process that was woken goes on.
     pub(super) fn run_woken(&mut self) {
         let Some(process) = self.woken.pop_front() else { return };
         self.waiting -= 1;
@@ -233,14 +242,20 @@ impl Tags {
             self.jobs.remove(&job);
         }
         let line = Some(self.next_line());
-        self.running.push_back(Process { line, ..process });
+        self.running.push_back(Process { line, runs: true, ..process });
     }
 
-    /// A process has run the queue for a plug that was full, and goes on. Says whether it had one.
+    /// A process has run the queue and goes on, if it has more to submit. Says whether it does.
     pub(super) fn resume(&mut self, submitter: Submitter) -> bool {
-        let Some(at) = self.plugs.iter().position(|process| process.submitter == submitter) else { return false };
-        self.running.push_front(self.plugs.remove(at));
+        let Some(at) = self.runners.iter().position(|process| process.submitter == submitter) else { return false };
+        self.running.push_front(self.runners.remove(at));
         true
+    }
+
+    /// The plug of a process that runs the queue is empty.
+    pub(super) fn empty_plug(&mut self, submitter: Submitter) {
+        let own = self.runners.iter_mut().filter(|process| process.submitter == submitter);
+        own.for_each(|process| process.plugged = 0);
     }
 
     /// The next step of the processes that run. A request that `merges` takes needs no tag.
@@ -259,17 +274,13 @@ impl Tags {
             self.running.push_front(process);
             return Some(Step::GoesOn);
         }
+        if std::mem::take(&mut process.runs) {
+            self.runners.push(process);
+            return Some(Step::Runs(submitter));
+        }
         let (cpu, number) = (request.command.cpu, request.tags);
         let Some(tags) = process.granted.take().or_else(|| self.take(cpu, process.limit, number)) else {
-            let line = process.line.take().unwrap_or_else(|| self.next_line());
-            self.waiting += 1;
-            if let Submitter::Job(job) = submitter {
-                self.jobs.insert(job);
-            }
-            // The plug of a process that sleeps is empty (`blk_mq_flush_plug_list`).
-            process.plugged = 0;
-            self.lines[line].push_back(process);
-            return Some(Step::GoesOn);
+            return Some(self.finds_none(process));
         };
         if process.plugged >= PLUG || process.plugged > 0 && self.is_merging && process.last.1 >= PLUG_BYTES {
             process.granted = Some(tags);
@@ -286,8 +297,28 @@ impl Tags {
     fn end_plug(&mut self, mut process: Process) -> Step {
         process.plugged = 0;
         let submitter = process.submitter;
-        self.plugs.push(process);
+        self.runners.push(process);
         Step::Plug(submitter)
+    }
+
+    /// A process finds no tag: it runs the queue, and waits if it has done so.
+    fn finds_none(&mut self, mut process: Process) -> Step {
+        let submitter = process.submitter;
+        let searched = process.line.take();
+        let line = searched.unwrap_or_else(|| self.next_line());
+        if searched.is_none() && self.runs_first {
+            process.line = Some(line);
+            self.runners.push(process);
+            return Step::Runs(submitter);
+        }
+        self.waiting += 1;
+        if let Submitter::Job(job) = submitter {
+            self.jobs.insert(job);
+        }
+        // The plug of a process that sleeps is empty (`blk_mq_flush_plug_list`).
+        process.plugged = 0;
+        self.lines[line].push_back(process);
+        Step::Waits
     }
 
     /// Takes `number` tags, or none.
@@ -316,8 +347,12 @@ pub(super) enum Step {
     Admitted(Submitted, Vec<u32>),
     /// It runs the queue for what is in its plug, and then goes on.
     Plug(Submitter),
+    /// It runs the queue, without what is in its plug, and then searches for a tag.
+    Runs(Submitter),
+    /// It waits for a tag.
+    Waits,
     /// It has submitted all that it had.
     Done(Submitter),
-    /// A request was merged, or waits for a tag.
+    /// A request was merged.
     GoesOn,
 }
