@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         0 => {
             if let Ok(bag) = read_bag(rest) {
                 let flush = Span::from_us(100_000);
-                let task = bag.task(flush, 4_096).expect("a bag has messages");
+                let task = bag.task(flush, 1, 4_096).expect("a bag has messages");
                 let written = u128::from(task.write.expect("it writes").pages()) * 4_096;
                 for topic in &bag.topics {
                     assert!(written >= u128::from(topic.fullest_window(flush).bytes));

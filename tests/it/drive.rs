@@ -78,6 +78,9 @@ fn a_trace_becomes_a_device_with_bounds_and_limits() {
     assert_eq!(kept.json()["limits"].as_array().map(Vec::len), Some(8));
     let broken = check(3);
     assert_eq!((broken.status, broken.json()["holds"].as_bool()), (1, Some(false)), "{broken:?}");
+    // The limits as a script need no new measurement.
+    let script = rtflash(&["host", "check", &drive, "--script", "--of", "179:0"]);
+    assert!(script.status == 0 && script.stdout.contains("tracepoint:block:block_rq_complete"), "{script:?}");
     // A job's I/O takes the longest command that was measured, with three digits.
     let scenario = r#"{ "device": "drive.json", "scheduler": { "name": "k2", "max_inflight": 1 }, "duration": "1s", "jobs": [
         { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms", "deadline": "200us" } ] }"#;
@@ -110,6 +113,38 @@ fn an_attachment_makes_a_bound() {
     // A card's driver states its depth: 32 commands, or a list of 64, which K2 bounds one by one.
     assert_eq!(bound("drive-queueing-card", &["--attach", "mmc-cqe"]).1, 0);
     assert_eq!(bound("drive-card", &["--attach", "mmc"]).1, 3);
+}
+
+/// A run with writes on a drive of which reads alone were measured warns, and no bound is claimed:
+/// flushes are treated alike.
+#[test]
+fn what_was_not_measured_has_no_bound() {
+    let (folder, _) = fitted("drive-flushes", &[]);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let reads =
+        trace(1).lines().filter(|line| !line.contains(" W ")).fold(String::new(), |all, line| all + line + "\n");
+    std::fs::write(folder.join("reads.txt"), reads).expect("a trace");
+    assert_eq!(rtflash(&["host", "fit", "--trace", &path("reads.txt"), "--out", &path("reads.json")]).status, 0);
+    let scenario = |device: &str, job: &str| {
+        let text = format!(
+            r#"{{ "device": "{device}", "scheduler": {{ "name": "k2", "max_inflight": 1 }}, "duration": "1s", "jobs": [
+                {{ "name": "log", {job}, "size": "4KiB", "class": "rt", "think": "2ms" }} ] }}"#
+        );
+        std::fs::write(folder.join("s.json"), text).expect("a scenario");
+        ["run", "bound"].map(|command| rtflash(&["host", command, &path("s.json")]))
+    };
+    for (device, job, why) in [
+        ("reads.json", r#""op": "write""#, "no write was measured"),
+        ("drive.json", r#""op": "write", "fsync": 4"#, "job `log` flushes the drive's cache"),
+    ] {
+        let [run, bound] = scenario(device, job);
+        assert!(run.status == 0 && run.stderr.contains(&format!("warning: {why}")), "{run:?}");
+        assert!(bound.status == 3 && bound.stderr.contains(why), "{bound:?}");
+    }
+    for device in ["reads.json", "drive.json"] {
+        let [run, bound] = scenario(device, r#""op": "read""#);
+        assert_eq!((run.stderr.as_str(), bound.status), ("", 0), "{bound:?}");
+    }
 }
 
 /// The host of a device's file counts for the fields that the scenario's own host leaves out.

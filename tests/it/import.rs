@@ -55,6 +55,29 @@ fn a_bag_becomes_a_task_that_is_allocated() {
     assert_eq!(rtflash_with_input(&["alloc", "-"], made.stdout.as_bytes()).status, 0);
 }
 
+/// A second buffer that waits gives the recorder the time of an erase, 5 ms.
+#[test]
+fn buffers_of_a_recorder_are_its_deadline() {
+    let import = |buffers: &[&str]| {
+        let call = [&["import", "mcap", "-", "--flush", "8ms", "--device", "dgist-2021"], buffers].concat();
+        rtflash_with_input(&call, &bag())
+    };
+    let guaranteed = |set: &str| {
+        let call = ["alloc", "-", "--analysis", "sound", "--set", "device.chips=2", "--format", "json"];
+        rtflash_with_input(&call, set.as_bytes()).json()["schedulable"].as_bool()
+    };
+    let (one, two) = (import(&[]), import(&["--buffers", "2"]));
+    let write = |made: &str| read_task_set(made).expect("a task set").set.tasks().as_slice()[0].write.expect("a write");
+    assert_eq!((write(&one.stdout).stated_deadline(), write(&two.stdout).deadline().as_ns()), (None, 16_000_000));
+    assert!(two.stderr.contains("every 8ms, each due after 16ms (") && !one.stderr.contains("due"), "{two:?}");
+    assert_eq!((guaranteed(&one.stdout), guaranteed(&two.stdout)), (Some(false), Some(true)));
+    let endless = rtflash_with_input(
+        &["import", "mcap", "-", "--flush", "100d", "--buffers", "4294967295", "--device", "dgist-2021"],
+        &bag(),
+    );
+    assert!(endless.status == 2 && endless.stderr.contains("`--buffers`"), "{endless:?}");
+}
+
 #[test]
 fn a_bag_that_breaks_off_cannot_be_relied_on() {
     let bag = bag();

@@ -1,6 +1,7 @@
 //! Claims about a fitted drive, and the evidence of each.
 
 use rtflash_host::Op;
+use rtflash_host::run::{Job, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Done;
@@ -248,8 +249,22 @@ impl Fitted {
         })
     }
 
-    /// Why no bound can be claimed of jobs with this operation; `None` if it was measured.
-    pub fn not_measured(&self, op: Op) -> Option<String> {
+    /// Why no bound can be claimed of a scenario on the drive: a job of it does what was not
+    /// measured. `None` if all of it was.
+    pub fn not_measured(&self, scenario: &Scenario) -> Option<String> {
+        let mut ios = scenario.jobs.iter().flat_map(Job::ios);
+        let flushes = |job: &&Job| job.flushes() && !scenario.device.has_cache();
+        ios.find_map(|io| self.not_measured_op(io.op)).or_else(|| {
+            let job = scenario.jobs.iter().find(flushes)?;
+            Some(format!(
+                "job `{}` flushes the drive's cache, which no fit measures, so no bound can be claimed: leave out its \
+                 flushes (`fsync`, `fua`)",
+                job.name
+            ))
+        })
+    }
+
+    fn not_measured_op(&self, op: Op) -> Option<String> {
         let name = op.name();
         (!self.largest.iter().any(|of| of.op == name)).then(|| {
             format!(

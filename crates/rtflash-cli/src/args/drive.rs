@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Args};
 use rtflash_model::Span;
 use rtflash_model::reading::parse_bytes;
 
@@ -12,6 +12,7 @@ use super::names::{bytes, span};
 
 /// Options of `host fit`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("source").args(["trace", "fio"]).required(true)))]
 pub struct HostFitArgs {
     #[command(flatten)]
     pub input: MeasurementArgs,
@@ -35,10 +36,10 @@ pub struct HostFitArgs {
 pub struct MeasurementArgs {
     /// Traces of block commands as text: ftrace, `trace-cmd report`, `perf script`, blkparse,
     /// biosnoop; five or more are a round each
-    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "fio")]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub trace: Vec<PathBuf>,
     /// Answers of fio in JSON, each with the latency logs of its jobs behind it
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "trace")]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub fio: Vec<PathBuf>,
     /// The drive in a trace of several, as Linux numbers it
     #[arg(long, value_name = "MAJOR:MINOR", value_parser = device)]
@@ -47,6 +48,7 @@ pub struct MeasurementArgs {
 
 /// Options of `host check`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("source").args(["trace", "fio", "script"]).required(true)))]
 pub struct HostCheckArgs {
     /// The fitted device, as `host fit` wrote it
     pub device: PathBuf,

@@ -29,6 +29,10 @@ pub enum ImportCommand {
         /// The recorder's flush interval: the period of the task
         #[arg(long, value_name = "TIME", value_parser = span)]
         flush: Span,
+        /// Buffers that wait to be written, at most, while the recorder fills another one: the
+        /// task is due after N flush intervals
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        buffers: u32,
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
     #[command(

@@ -59,6 +59,11 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
     for scheduler in &schedulers {
         let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
         let scenario = until_over(input.scenario(*scheduler)?, args.seed).map_err(gave_up)?;
+        if let Some(reason) =
+            input.fitted().and_then(|fitted| fitted.not_measured(&scenario)).filter(|_| answers.is_empty())
+        {
+            warnings += &output::warning(&reason);
+        }
         let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
         let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?.map_err(gave_up)?;
         let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions };

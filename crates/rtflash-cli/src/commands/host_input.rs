@@ -6,9 +6,7 @@ use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_analysis::Work;
 use rtflash_analysis::verdict::completed;
 use rtflash_drive::claims::Fitted;
-use rtflash_host::run::{
-    FioJobs, FioOutside, Job, Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup,
-};
+use rtflash_host::run::{FioJobs, FioOutside, Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
 use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 use rtflash_verify::verify_certified;
 
@@ -141,9 +139,9 @@ impl Input {
     /// The measurements behind a device that was fitted, if they carry bounds for this scenario.
     ///
     /// # Errors
-    /// The drive had a trend, or an operation of a job was not measured (exit status 3).
+    /// The drive had a trend, or a job does what was not measured (exit status 3).
     pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
-        let fitted = self.measured_ops(scenario)?;
+        let fitted = self.measured_jobs(scenario)?;
         match fitted.as_ref().and_then(Fitted::no_bound) {
             Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
             None => Ok(fitted),
@@ -153,17 +151,17 @@ impl Input {
     /// The measurements behind a device that was fitted, whether they carry bounds or not.
     ///
     /// # Errors
-    /// An operation of a job was not measured (exit status 3).
-    pub fn measured_ops(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
+    /// A job does what was not measured (exit status 3).
+    pub fn measured_jobs(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let Some(fitted) = self.fitted() else { return Ok(None) };
-        match scenario.jobs.iter().flat_map(Job::ios).find_map(|io| fitted.not_measured(io.op)) {
+        match fitted.not_measured(scenario) {
             Some(reason) => Err(Unanswered::because(&reason, Status::CannotTell)),
             None => Ok(Some(fitted)),
         }
     }
 
     /// The block `fitted` of its device, if it has one.
-    fn fitted(&self) -> Option<Fitted> {
+    pub fn fitted(&self) -> Option<Fitted> {
         if let Some(setup) = &self.setup {
             return Fitted::in_text(&setup.text);
         }

@@ -30,7 +30,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
     }
-    let fitted = input.measured_ops(&scenario)?;
+    let fitted = input.measured_jobs(&scenario)?;
     let (is_fitted, no_bound) = (fitted.is_some(), fitted.and_then(|fitted| fitted.no_bound()));
     if let (Objective::Deadline(_), Some(reason)) = (args.objective, &no_bound) {
         return Err(Unanswered::because(reason, Status::CannotTell));

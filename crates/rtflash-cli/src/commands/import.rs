@@ -33,7 +33,7 @@ const MAX_NAMES: usize = 10;
 /// Carries the command out.
 pub fn run(args: &ImportArgs) -> Result<Status, Unanswered> {
     match &args.command {
-        ImportCommand::Mcap { input, flush } => mcap(input, *flush),
+        ImportCommand::Mcap { input, flush, buffers } => mcap(input, *flush, *buffers),
         ImportCommand::Mqsim { file, format } => mqsim(file, format.format),
         ImportCommand::Fio(block) => requests("fio", block, BlockFormat::Fio),
         ImportCommand::Blkparse { block, action } => {
@@ -43,14 +43,16 @@ pub fn run(args: &ImportArgs) -> Result<Status, Unanswered> {
     }
 }
 
-fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, Unanswered> {
+fn mcap(input: &OfDeviceArgs, flush: Span, buffers: u32) -> Result<Status, Unanswered> {
     let device = device(&input.device, DeviceFrom::Anywhere)?;
     let source = InputSource::open(&input.file)?;
     let name = source.name.clone();
     let bag = read_bag(BufReader::with_capacity(1 << 16, source)).map_err(|error| cannot_read(&name, &error))?;
     let page_size = device.page_size();
-    let task = bag.task(flush, page_size).expect("a bag has messages, the interval is above zero");
-    let set = task_set(device, vec![task], Vec::new())?;
+    let late =
+        || CommandFailure(format!("`--buffers`: {buffers} intervals of {flush} are 2^63 ns or more; state fewer"));
+    let task = bag.task(flush, buffers, page_size).ok_or_else(late)?;
+    let set = task_set(device, vec![task.clone()], Vec::new())?;
     let (topics, recorder) = (topics(&bag, flush), recorder(&bag, flush));
     let extent = bag.extent().expect("a bag has messages");
     let mut about = String::new();
@@ -59,7 +61,7 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, Unanswered> {
         let [bytes, most] = [topic.bytes as f64, topic.most_bytes as f64].map(volume);
         let _ = writeln!(about, "{name}: {messages}, {bytes} (the fullest window of {flush} has {most})");
     }
-    show_recorder(&mut about, &recorder, flush, page_size);
+    show_recorder(&mut about, &recorder, &task, page_size);
     let mut answer = ImportAnswer {
         topics: Some(topics),
         recorder: Some(recorder),
@@ -108,7 +110,7 @@ fn recorder(bag: &Bag, flush: Span) -> RecorderAnswer {
     }
 }
 
-fn show_recorder(text: &mut String, recorder: &RecorderAnswer, flush: Span, page_size: u32) {
+fn show_recorder(text: &mut String, recorder: &RecorderAnswer, task: &Task, page_size: u32) {
     if recorder.attachments > 0 {
         let (number, size) = (count(recorder.attachments, "attachment"), volume(recorder.attachment_bytes as f64));
         let _ = writeln!(text, "{number}, {size}: in the window of the time when it was logged");
@@ -122,11 +124,13 @@ fn show_recorder(text: &mut String, recorder: &RecorderAnswer, flush: Span, page
     if recorder.bags > 1 {
         let _ = writeln!(text, "{} bags, one behind the other: their times are on one clock", recorder.bags);
     }
-    let pages = count(recorder.most_bytes.div_ceil(page_size.into()), "page");
-    let most = volume(recorder.most_bytes as f64);
+    let write = task.write.expect("a recorder writes");
+    let (pages, most) = (count(write.pages(), "page"), volume(recorder.most_bytes as f64));
+    let due = write.stated_deadline().map_or_else(String::new, |due| format!(", each due after {due}"));
     let _ = writeln!(
         text,
-        "task recorder: {pages} of {page_size} bytes every {flush} (the fullest window of all has {most})"
+        "task recorder: {pages} of {page_size} bytes every {}{due} (the fullest window of all has {most})",
+        write.period()
     );
 }
 

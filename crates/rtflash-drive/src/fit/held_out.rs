@@ -3,6 +3,7 @@
 use rtflash_host::Op;
 use rtflash_host::run::{HostDevice, ReplayedCommand, replay};
 use rtflash_model::Span;
+use rtflash_model::random::Stream;
 
 use crate::command::Done;
 use crate::sample::Measurement;
@@ -11,8 +12,11 @@ use crate::statistics::percentile;
 /// Commands of a round that are replayed.
 pub(super) const MAX_REPLAYED: usize = 20_000;
 
-/// The seed of replays.
+/// The seed of replays, and of halves.
 const SEED: u64 = 1;
+
+/// Random halves of the rounds, whose median error is the noise.
+const HALVES: usize = 21;
 
 /// A kind of device, and how far its predictions are off.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,8 +119,12 @@ fn workload(round: &[Done], ended: usize) -> Vec<ReplayedCommand> {
 
 /// Residences as they were measured, of reads and of writes, in ns, sorted.
 pub(super) fn residences(of: &Measurement) -> [Vec<u64>; 2] {
-    let rounds = of.rounds.iter().flat_map(|round| &round[..round.len().min(MAX_REPLAYED)]);
-    sorted(rounds.map(|done| (done.op, done.residence())))
+    residences_of(of.rounds.iter())
+}
+
+fn residences_of<'a>(rounds: impl Iterator<Item = &'a Vec<Done>>) -> [Vec<u64>; 2] {
+    let commands = rounds.flat_map(|round| &round[..round.len().min(MAX_REPLAYED)]);
+    sorted(commands.map(|done| (done.op, done.residence())))
 }
 
 fn sorted(times: impl Iterator<Item = (Op, u64)>) -> [Vec<u64>; 2] {
@@ -138,14 +146,64 @@ pub(super) fn candidate(kind: &'static str, device: &HostDevice, held_out: &Meas
     FitCandidate::new(kind, residences(held_out), sorted(replayed))
 }
 
-/// The errors of odd rounds as a prediction of even ones, without any model.
-pub(super) fn floor(odd: &Measurement, even: &Measurement) -> FitCandidate {
-    FitCandidate::new("odd rounds", residences(even), residences(odd))
+/// The errors of one half of the rounds as a prediction of the other, without any model: the median
+/// over random halves, for each percentile. One pair of halves can agree by chance.
+pub(super) fn floor(of: &Measurement) -> FitCandidate {
+    let mut stream = Stream::numbered(SEED, b"halves\0\0", 0);
+    let mut order: Vec<usize> = (0..of.rounds.len()).collect();
+    let mut found: Vec<PercentileError> = Vec::new();
+    for _ in 0..HALVES {
+        for last in (1..order.len()).rev() {
+            let other = usize::try_from(stream.below(last as u64 + 1)).expect("a position: invariant of `below`");
+            order.swap(last, other);
+        }
+        let half = |first| residences_of(order.iter().skip(first).step_by(2).map(|&at| &of.rounds[at]));
+        found.extend(FitCandidate::new("a half", half(1), half(0)).errors);
+    }
+    let key = |error: &PercentileError| (error.op != Op::Read, error.of_ten_thousand);
+    found.sort_by(|one, other| key(one).cmp(&key(other)).then(one.factor().total_cmp(&other.factor())));
+    let middle = |same: &[PercentileError]| same[same.len() / 2].clone();
+    let errors = found.chunk_by(|one, other| key(one) == key(other)).map(middle).collect();
+    FitCandidate { kind: "half of rounds", errors, predicted: [Vec::new(), Vec::new()] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::DriveSample;
+
+    /// Rounds differ, and come in pairs that are alike: odd ones and even ones agree.
+    #[test]
+    fn noise_is_no_chance_of_odd_and_even() {
+        let round = |at: u64| {
+            let level = 1_000 << (at / 2);
+            let command = |at: u64| Done {
+                issued: 1_000_000 * at,
+                ended: 1_000_000 * at + level + at,
+                op: Op::Read,
+                process: 0,
+                from: 0,
+                size: 4_096,
+                others: 0,
+                is_joined: false,
+                continues: false,
+                idle: 0,
+                free: 0,
+            };
+            (0..400).map(command).collect::<Vec<Done>>()
+        };
+        let mut sample = DriveSample::default();
+        for at in 0..16 {
+            round(at).into_iter().for_each(|done| sample.push(done));
+            sample.end_of_file(None, None);
+        }
+        let of = sample.measurement();
+        let [odd, even] = [0, 1].map(|half| of.half(half));
+        let by_chance = FitCandidate::new("odd rounds", residences(&even), residences(&odd));
+        let median =
+            |of: &FitCandidate| of.errors.iter().find(|of| of.of_ten_thousand == 5_000).expect("a median").factor();
+        assert!(median(&by_chance) < 1.01 && median(&floor(&of)) > 1.2, "{:?}", floor(&of).errors);
+    }
 
     /// A kind of these factors at the median and the 99th percentile.
     fn off(kind: &'static str, factors: [u64; 2]) -> FitCandidate {

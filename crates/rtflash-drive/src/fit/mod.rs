@@ -39,7 +39,7 @@ pub struct Fit {
     pub candidates: Vec<FitCandidate>,
     /// Residences in the held-out rounds as measured, of reads and of writes, in ns, sorted.
     pub held_out: [Vec<u64>; 2],
-    /// Errors between odd and even rounds, without any model: the floor of noise.
+    /// Errors between halves of the rounds, without any model: the floor of noise.
     pub floor: FitCandidate,
     /// The longest command that an I/O was cut into, in bytes; `None` where none was cut.
     pub max_sectors: Option<u64>,
@@ -89,7 +89,7 @@ pub fn fit(of: &Measurement) -> Result<Fit, MeasurementRefused> {
     }
     let halves = [of.half(0), of.half(1)];
     let kinds = devices(&halves[0])?;
-    let floor = held_out::floor(&halves[0], &halves[1]);
+    let floor = held_out::floor(of);
     let mut candidates: Vec<FitCandidate> =
         kinds.iter().map(|(name, device)| held_out::candidate(name, device, &halves[1])).collect();
     let kinds = devices(of)?;

@@ -41,6 +41,8 @@ struct Histogram {
     #[serde(default)]
     bins: BTreeMap<String, u64>,
     #[serde(default)]
+    min: f64,
+    #[serde(default)]
     max: f64,
 }
 
@@ -55,8 +57,11 @@ pub struct LoggedJob {
     pub has_offset: bool,
     /// Whether the log has a column of issue times.
     pub has_issue: bool,
-    /// I/Os outstanding at most.
+    /// I/Os outstanding at most, of all its clones together.
     pub depth: u32,
+    /// The shortest and the longest latency of reads and of writes, in ns, of any kind that the
+    /// JSON has; `None` where it has none.
+    pub extremes: [Option<[u64; 2]>; 2],
     /// The time between an I/O and the next one (`thinktime`), in ns.
     pub think: u64,
 }
@@ -72,6 +77,15 @@ pub struct Bins {
     pub counts: Vec<(u64, u64)>,
     /// The longest, exactly.
     pub max: u64,
+}
+
+impl Half {
+    /// The shortest and the longest latency of any kind, in ns.
+    fn extremes(&self) -> Option<[u64; 2]> {
+        let of = [&self.lat_ns, &self.clat_ns].into_iter().flatten().filter(|of| of.max > 0.0);
+        let both = of.map(|of| [of.min, of.max].map(crate::numbers::rounded));
+        both.reduce(|one, other| [one[0].min(other[0]), one[1].max(other[1])])
+    }
 }
 
 impl FioRun {
@@ -119,6 +133,7 @@ impl FioRun {
                 job.jobname
             )));
         }
+        let number = |name: &str| option(name).and_then(|value| value.parse::<u32>().ok()).unwrap_or(1);
         let log = option("write_lat_log").map(str::to_owned);
         if log.is_some() && option("log_avg_msec").is_some_and(|window| window != "0") {
             return Err(MeasurementRefused::because(format!(
@@ -131,7 +146,8 @@ impl FioRun {
             log,
             has_offset: is_on("log_offset"),
             has_issue: is_on("log_issue_time"),
-            depth: option("iodepth").and_then(|depth| depth.parse().ok()).unwrap_or(1),
+            depth: number("iodepth").saturating_mul(number("numjobs")),
+            extremes: [&job.read, &job.write].map(|half| half.as_ref().and_then(Half::extremes)),
             think: option("thinktime").and_then(think).unwrap_or(0),
         })
     }

@@ -16,8 +16,8 @@ use crate::refused::MeasurementRefused;
 /// Reads the log of a job and hands on each I/O.
 ///
 /// # Errors
-/// If the log is windowed, has another number of columns than its JSON says, or its job had
-/// several I/Os outstanding.
+/// If the log is windowed, does not agree with its JSON (columns, extremes), or its job had several
+/// I/Os outstanding.
 pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done)) -> Result<u64, MeasurementRefused> {
     if job.depth > 1 {
         return Err(MeasurementRefused::because(format!(
@@ -35,14 +35,8 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let wrong =
             |what: &str| MeasurementRefused::because(format!("line {number} of the log of job `{}` {what}", job.name));
-        if fields.len() == 4 {
-            return Err(wrong("has four columns, as fio before 3.28 writes them: measure with fio 3.28 or later"));
-        }
         if fields.len() != columns {
-            return Err(wrong(&format!(
-                "has {} columns, and its JSON says {columns}: pass the JSON of this run",
-                fields.len()
-            )));
+            return Err(wrong(&other_columns(fields.len(), columns)));
         }
         let number = |at: usize| fields[at].parse::<u64>().map_err(|_| wrong("is no line of a latency log"));
         let (ms, took, direction, size) = (number(0)?, number(1)?, number(2)?, number(3)?);
@@ -55,6 +49,9 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
             // Trims and syncs move no data.
             _ => return Ok(()),
         };
+        if let Some(problem) = beyond(job, op, took) {
+            return Err(wrong(&problem));
+        }
         let from = if job.has_offset { number(4)? } else { 0 };
         let at_issue = if job.has_issue { number(fields.len() - 1)? } else { 0 };
         let ended = match at_issue {
@@ -77,6 +74,22 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
         )));
     }
     Ok(read)
+}
+
+/// What is wrong with this number of columns.
+fn other_columns(found: usize, columns: usize) -> String {
+    match found {
+        4 => "has four columns, as fio before 3.28 writes them: measure with fio 3.28 or later".to_owned(),
+        _ => format!("has {found} columns, and its JSON says {columns}: pass the JSON of this run"),
+    }
+}
+
+/// What is wrong with a latency that the JSON excludes.
+fn beyond(job: &LoggedJob, op: Op, took: u64) -> Option<String> {
+    let [shortest, longest] = job.extremes[usize::from(op != Op::Read)]?;
+    (!(shortest..=longest).contains(&took)).then(|| {
+        format!("has {took} ns, and its JSON says {shortest} to {longest}: pass a log and the JSON of one run, in ns")
+    })
 }
 
 /// The job whose log a file is, by its name (`PREFIX_lat.N.log`), or the only job that has a log.

@@ -201,6 +201,30 @@ fn the_hosts_time_is_found() {
     assert_eq!(fit(&measured_in_a_loop(device, "0us")).expect("a fit").host_overhead, None);
 }
 
+/// A fit has no flushes and no discards: it bounds no job that does them.
+#[test]
+fn what_was_not_measured_bounds_nothing() {
+    let device = r#"{ "kind": "emmc", "read": { "first": "100us", "next": "50us", "per_kib": "3us" },
+        "write": { "first": "200us", "next": "50us", "per_kib": "5us" } }"#;
+    let of = measured_in_a_loop(device, "0us");
+    let fitted = Fitted::new(&of, &fit(&of).expect("a fit"), Vec::new());
+    let says = |device: &str, job: &str| {
+        let text = format!(
+            r#"{{ "device": {device}, "duration": "1s", "jobs": [ {{ "name": "log", "size": "4KiB", {job} }} ] }}"#
+        );
+        fitted.not_measured(&rtflash_host::run::read_scenario(&text, None).expect("a scenario"))
+    };
+    assert_eq!(says(device, r#""op": "write", "think": "1ms""#), None);
+    let flushed = says(device, r#""op": "write", "fsync": 4"#).expect("a reason");
+    assert!(flushed.contains("job `log` flushes the drive's cache"), "{flushed}");
+    let discarded = says(device, r#""op": "discard""#).expect("a reason");
+    assert!(discarded.contains("no discard was measured"), "{discarded}");
+    // A cache that a reader has added has a flush.
+    let cache = r#"{ "kind": "emmc", "cache": { "size": "1MiB", "drain": "50MB", "flush": "1ms",
+        "write": { "first": "10us", "next": "5us", "per_kib": "1us" } },"#;
+    assert_eq!(says(&device.replace(r#"{ "kind": "emmc","#, cache), r#""op": "write", "fsync": 4"#), None);
+}
+
 #[test]
 fn too_little_is_refused() {
     let device = r#"{ "kind": "emmc", "read": { "first": "100us", "next": "50us", "per_kib": "3us" },

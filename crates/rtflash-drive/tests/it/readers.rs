@@ -174,6 +174,18 @@ fn fio_s_log_is_read_by_its_json() {
     assert!(refusal(log(&text, &other)).contains("6 columns, and its JSON says 5"));
     let deep = LoggedJob { depth: 32, ..jobs[0].clone() };
     assert!(refusal(log(&text, &deep)).contains("--trace"));
+    // Clones run beside each other.
+    let cloned =
+        excerpt("fio-jsonplus.json").replace("\"iodepth\" : \"1\"", "\"iodepth\" : \"2\", \"numjobs\" : \"4\"");
+    assert_eq!(FioRun::read(&cloned).and_then(|run| run.jobs()).expect("jobs")[0].depth, 8);
+    // A log in microseconds is that of an older fio.
+    let in_us = text.lines().map(|line| {
+        let (ms, rest) = line.split_once(", ").expect("columns");
+        let (ns, rest) = rest.split_once(", ").expect("columns");
+        format!("{ms}, {}, {rest}\n", ns.parse::<u64>().expect("a time") / 1_000)
+    });
+    let wrong = refusal(log(&in_us.collect::<String>(), &jobs[0]));
+    assert!(wrong.contains("ns, and its JSON says 701 to "), "{wrong}");
 }
 
 /// Files of a recorder, and compressed ones, are named with the command that makes text of them.
@@ -215,7 +227,8 @@ fn the_two_cases_are_refused() {
 #[test]
 fn formats_of_other_fio_versions() {
     let read = |text: &str, has_offset: bool, has_issue: bool| {
-        let job = LoggedJob { name: "a".into(), log: None, has_offset, has_issue, depth: 1, think: 0 };
+        let job =
+            LoggedJob { name: "a".into(), log: None, has_offset, has_issue, depth: 1, extremes: [None; 2], think: 0 };
         log(text, &job).map(|all| (all[0].residence(), all[0].size, all[0].from, all[0].issued))
     };
     let before = 3_600_000_000_000;
@@ -269,7 +282,15 @@ fn the_rest_of_a_cut_io_continues_it() {
 
 #[test]
 fn issue_times_of_fio_3_38_are_exact() {
-    let job = LoggedJob { name: "a".into(), log: None, has_offset: true, has_issue: true, depth: 1, think: 0 };
+    let job = LoggedJob {
+        name: "a".into(),
+        log: None,
+        has_offset: true,
+        has_issue: true,
+        depth: 1,
+        extremes: [None; 2],
+        think: 0,
+    };
     let all =
         log("1, 250000, 0, 4096, 8192, 0x0000, 1000000\n2, 300000, 1, 4096, 0, 0, 1500000\n", &job).expect("a log");
     assert_eq!((all[0].issued, all[0].ended, all[1].idle), (1_000_000, 1_250_000, 250_000));

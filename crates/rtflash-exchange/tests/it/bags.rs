@@ -32,6 +32,7 @@ proptest! {
         compression in prop::sample::select(vec![Compression::None, Compression::Lz4, Compression::Zstd, Compression::NoChunks]),
         flush in 1..500_000_u64,
         phase in 0..500_000_u64,
+        waiting in 1..6_u32,
     ) {
         let bag = read(&write_bag(&messages, compression));
         prop_assert_eq!(bag.messages.read, messages.len() as u64);
@@ -42,7 +43,7 @@ proptest! {
             let fullest = topic.fullest_window(flush_span);
             prop_assert_eq!(fullest.bytes, plainly(&messages, number, flush));
         }
-        let task = bag.task(flush_span, PAGE).unwrap();
+        let task = bag.task(flush_span, waiting, PAGE).unwrap();
         let write = task.write.unwrap();
         prop_assert_eq!((write.period(), write.access(), task.read), (flush_span, Access::Stream, None));
         // The recorder itself, at some phase: what it writes of all topics at each flush.
@@ -54,6 +55,11 @@ proptest! {
         for bytes in flushes.values() {
             prop_assert!(*bytes <= write.pages() * u64::from(PAGE));
         }
+        // Buffers are filled in turn. That of the first interval is filled again in the interval
+        // that has its number: until then it is to be written.
+        let buffers = u64::from(waiting) + 1;
+        let again = (1..).find(|interval| interval % buffers == 0).unwrap();
+        prop_assert_eq!(write.deadline().as_ns(), again * flush - flush);
         // And no page too many.
         prop_assert!((write.pages() - 1) * u64::from(PAGE) < bag.fullest_window(flush_span).bytes);
     }
@@ -149,7 +155,7 @@ fn small_topics_share_pages() {
         (0..1_200).map(|number| (number % 60, 50_000_000 * (number / 60) as u64, 200)).collect();
     let bag = read(&write_bag(&messages, Compression::None));
     assert_eq!(bag.topics.len(), 60);
-    let pages = bag.task(Span::from_us(100_000), PAGE).unwrap().write.unwrap().pages();
+    let pages = bag.task(Span::from_us(100_000), 1, PAGE).unwrap().write.unwrap().pages();
     // Two of each topic within 100 ms, each with its head and an entry of an index; heads of chunks
     // and of indexes come beside them.
     let least = 120 * (200 + RECORD_HEAD + 16);

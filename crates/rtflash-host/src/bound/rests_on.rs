@@ -57,9 +57,8 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
 
 /// Why no bound of a scenario is proved, whatever its numbers are.
 pub(super) fn unproved(scenario: &Scenario) -> Option<Why> {
-    let flushes = |job: &&Job| job.fsync.is_some() || job.steps.iter().any(|step| step.io().is_none() || step.fua);
     if scenario.device.has_cache()
-        && let Some(job) = scenario.jobs.iter().find(flushes)
+        && let Some(job) = scenario.jobs.iter().find(|job| job.flushes())
     {
         return Some(Why::Flushes { job: job.name.clone() });
     }

@@ -173,6 +173,11 @@ impl Job {
         self.class == Class::RealTime
     }
 
+    /// Whether it flushes the device's cache, or writes through it (`fua`).
+    pub fn flushes(&self) -> bool {
+        self.fsync.is_some() || self.steps.iter().any(|step| step.io().is_none() || step.fua)
+    }
+
     /// Whether an I/O that took this long is later than its deadline, if it has one.
     pub(super) fn is_late(&self, latency: Span) -> bool {
         self.deadline.is_some_and(|deadline| latency > deadline)

@@ -26,7 +26,7 @@ fn json(jobs: &str, duration: &str) -> Scenario {
 #[test]
 fn a_file_with_globals_clones_and_comments() {
     let found = read(
-        "; two readers and a writer\n\n[global]\nioengine=libaio\nbs=4k ; a comment behind a value\nsize = 1g\nruntime=2\n\n[readers]\nrw=randread\nnumjobs=2\nprioclass=1\nprio=0\n\
+        "; two readers and a writer\n\n[global]\nioengine=libaio\nbs=4k ; a comment behind a value\nsize=1g\nruntime=2\n\n[readers]\nrw=randread\nnumjobs=2\nprioclass=1\nprio=0\n\
          cpus_allowed=1,3\nthinktime=2ms\n# what follows holds for the rest\n[global]\nbs=8k,512k\nstartdelay=500ms\n[log]\nrw=write\niodepth=4\n\
          prioclass=3\nrate=,10m\noffset=1g\n[trim]\nrw=trim\nruntime=1500msec\r\n",
     );
@@ -115,6 +115,43 @@ fn a_scenario_runs_alike_in_json_and_as_a_job_file() {
     assert!(ended > 10_000, "{ended}");
 }
 
+/// fio reads `bs = 8k` as 8 bytes.
+#[test]
+fn a_unit_behind_a_blank_is_refused() {
+    for option in ["bs = 8k", "size= 1m", "runtime = 2m", "bs=4k, 8k", "bssplit=4k/50: 8k/50"] {
+        let wrong = read_fio(&format!("[a]\nsize=1m\n{option}\n"), &setup(), &mut ()).expect_err(option);
+        assert!(wrong.first()[0].problem.contains("fio reads no unit behind a blank"), "{wrong}");
+    }
+    for option in ["bs =8k", "iodepth = 4", "filename = 8k", "runtime=2m "] {
+        read(&format!("[a]\nsize=1m\n{option}\n"));
+    }
+}
+
+/// Limits and weights of cgroups are refused, each with the reason.
+#[test]
+fn groups_of_processes_are_refused() {
+    for option in ["cgroup=fast", "cgroup_weight=500"] {
+        let wrong = read_fio(&format!("[a]\nsize=1m\n{option}\n"), &setup(), &mut ()).expect_err(option);
+        assert!(wrong.first()[0].problem.contains("no group of processes is modelled"), "{wrong}");
+    }
+    assert!(read_fio("[a]\nsize=1m\ncgroup_weight=0\n", &setup(), &mut ()).is_ok());
+    let cases = [
+        ("io.max", "in front of the scheduler"),
+        ("io.latency", "I/Os of other groups"),
+        ("io.weight", "BFQ and io.cost"),
+        ("io.cost", "costs of its own"),
+        ("io.prio.class", "the `class` of each job"),
+        ("io.prio", "one of `name`"),
+    ];
+    for (field, why) in cases {
+        let job = format!(r#"{{ "name": "a", "op": "read", "size": "4KiB", "{field}": "1" }}"#);
+        let text = format!(r#"{{ {SETUP}, "jobs": [{job}], "duration": "1s" }}"#);
+        let wrong = read_scenario(&text, None).expect_err(field);
+        let first = &wrong.first()[0];
+        assert!(first.problem.contains(field) && first.expected.contains(why), "{wrong}");
+    }
+}
+
 #[test]
 fn a_ki_is_1024_bytes() {
     let jobs = read("[ki]\nrw=read\nbs=4Ki\nsize=4800k\nruntime=60\n").jobs;
@@ -165,7 +202,7 @@ fn what_is_wrong_is_pointed_at() {
         ("[a]\nruntime=1\nzonemode=zbd\n", 3, 1, "`zonemode`: zones are not modelled (expected a file without it)"),
         ("[a]\nruntime=1\nzonesize = 4k\n", 3, 1, "`zonesize`: zones are not modelled"),
         ("[a]\nruntime=1\nread_iolog=log\n", 3, 1, "`rtflash import fio` reads it"),
-        ("[a]\nruntime=1\nbs = 4x\n", 3, 6, "a.bs: `bs` is `4x` (expected whole bytes, such as 4096, 4k or 1m)"),
+        ("[a]\nruntime=1\nbs =4x\n", 3, 5, "a.bs: `bs` is `4x` (expected whole bytes, such as 4096, 4k or 1m)"),
         ("[a]\nruntime=1\nbs\n", 3, 1, "`bs` has no value"),
         ("[a]\nruntime=1\nbs=0\n", 3, 4, "bytes above zero"),
         ("[a]\nruntime=1\nbssplit=4k/90:8k/20\n", 3, 9, "shares of more than 100 %"),

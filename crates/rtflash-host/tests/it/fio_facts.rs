@@ -27,6 +27,23 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jobs")
 }
 
+/// Variables of the environment in the job files.
+const VARIABLES: [(&str, &str); 4] =
+    [("SIZE", "768k"), ("BLOCK", "8"), ("NAME", "of the environment"), ("RW", "write")];
+
+/// Files beside the job files, and [`VARIABLES`].
+struct Beside;
+
+impl FioOutside for Beside {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(folder().join(name)).map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        VARIABLES.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    }
+}
+
 /// The job files, by name.
 fn files() -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder()).expect("the job files");
@@ -131,7 +148,7 @@ impl Watch for Places {
 
 /// The facts of a run here, and the jobs of the scenario that fio has, too.
 fn own(name: &str, text: &str) -> (BTreeMap<(usize, u8), Facts>, Vec<Job>) {
-    let jobs = read_fio(text, &setup(), &mut ()).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+    let jobs = read_fio(text, &setup(), &mut Beside).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
     let mut scenario = until_over(jobs.scenario.clone(), 7).expect("a run");
     let mut places = Places { jobs: vec![Vec::new(); scenario.jobs.len()], ..Places::default() };
     run_watched(&scenario, 7, &mut places).expect("a run");
@@ -161,15 +178,18 @@ fn fio(name: &str, text: &str) -> BTreeMap<(usize, u8), Facts> {
     std::fs::create_dir_all(&dir).expect("a folder");
     // A share needs a file that is there, and `null` has none.
     let engine = if text.contains("filesize") { "psync" } else { "null" };
-    let more = format!("ioengine={engine}\nwrite_lat_log=log\nlog_offset=1\ndisable_slat=1\ndisable_clat=1");
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("ioengine"));
+    let more = format!("ioengine={engine}\nwrite_lat_log=log\nlog_offset=1\ndisable_slat=1\ndisable_clat=1\n");
+    let lines = text.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("ioengine"));
     let text: String = lines
         .flat_map(|line| [Some(line), line.trim_start().starts_with("[global]").then_some(more.as_str())])
         .flatten()
-        .fold(String::new(), |text, line| text + line + "\n");
+        .collect();
     std::fs::write(dir.join("job.fio"), text).expect("a job file");
+    for included in ["global.inc", "rate.inc"] {
+        std::fs::copy(folder().join(included), dir.join(included)).expect("a file that is included");
+    }
     for _ in 0..if engine == "psync" { 2 } else { 1 } {
-        let ran = Process::new("fio").arg("job.fio").current_dir(&dir).output().expect("fio");
+        let ran = Process::new("fio").arg("job.fio").envs(VARIABLES).current_dir(&dir).output().expect("fio");
         assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stdout));
     }
     let log = |number: usize| std::fs::read_to_string(dir.join(format!("log_lat.{number}.log"))).ok();
@@ -306,8 +326,8 @@ fn job_files_of_others_are_read() {
         println!("skipped: FIO_JOBS names no folder with job files");
         return;
     };
-    struct Beside<'a>(&'a Path);
-    impl FioOutside for Beside<'_> {
+    struct InFolder<'a>(&'a Path);
+    impl FioOutside for InFolder<'_> {
         fn file(&mut self, name: &str) -> Result<String, String> {
             std::fs::read_to_string(self.0.join(name)).map_err(|error| format!("{name}: {error}"))
         }
@@ -322,7 +342,7 @@ fn job_files_of_others_are_read() {
     for entry in std::fs::read_dir(&folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
-        match read_fio(&text, &setup, &mut Beside(Path::new(&folder))) {
+        match read_fio(&text, &setup, &mut InFolder(Path::new(&folder))) {
             Ok(_) => read += 1,
             Err(wrong) => refused.push(format!("{}: {}", path.display(), wrong.first()[0])),
         }

@@ -20,6 +20,7 @@ pub struct Reader<'t> {
     text: &'t str,
     wrong: Collected,
     suggestions: u32,
+    explained: &'static [(&'static str, &'static str)],
 }
 
 impl<'t> Reader<'t> {
@@ -46,7 +47,12 @@ impl<'t> Reader<'t> {
 
     /// For values of a text that is known to hold JSON.
     pub(super) fn of(text: &'t str) -> Reader<'t> {
-        Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS }
+        Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS, explained: &[] }
+    }
+
+    /// Names of fields that no object has, each with what is expected instead, and why.
+    pub fn explain(&mut self, names: &'static [(&'static str, &'static str)]) {
+        self.explained = names;
     }
 
     /// How many things have been found wrong.
@@ -131,6 +137,10 @@ impl<'t> Reader<'t> {
         for key in unknown {
             let name = decode(key);
             let name = name.as_deref().unwrap_or_else(|| key.trim_matches('"'));
+            if let Some((_, expected)) = self.explained.iter().find(|(known, _)| *known == name) {
+                self.refuse(key, &place.key(name), format!("unknown field {}", quote(name)), *expected);
+                continue;
+            }
             let expected = match self.nearest(name, known.iter().copied()) {
                 Some(near) => {
                     let (near, slot) = (known[near], &mut slots[near]);

@@ -151,10 +151,14 @@ impl Bag {
     }
 
     /// The task of a recorder that writes the bag out once a `flush` interval, to pages of
-    /// `page_size` bytes. `None` if the interval is zero or the bag is empty.
-    pub fn task(&self, flush: Span, page_size: u32) -> Option<Task> {
+    /// `page_size` bytes. The recorder fills one buffer while `waiting` others are written: a
+    /// buffer is due when the recorder fills it again, `waiting` intervals later. `None` if the
+    /// interval or `waiting` is zero, the deadline is 2⁶³ ns or more, or the bag is empty.
+    pub fn task(&self, flush: Span, waiting: u32, page_size: u32) -> Option<Task> {
         let pages = self.fullest_window(flush).bytes.div_ceil(u64::from(page_size));
+        let due = flush.as_ns().checked_mul(waiting.into()).and_then(Span::from_ns)?;
         let write = Request::new(pages, flush)?.with_access(Access::Stream);
+        let write = write.with_deadline((due != flush).then_some(due))?;
         Some(Task { name: "recorder".into(), read: None, write: Some(write), data_pages: None })
     }
 }

@@ -131,7 +131,7 @@ impl HostDevice {
 
     /// Whether it has a volatile write cache (`BLK_FEAT_WRITE_CACHE` of include/linux/blkdev.h,
     /// 6.12.117).
-    pub(crate) fn has_cache(&self) -> bool {
+    pub fn has_cache(&self) -> bool {
         match self {
             HostDevice::Emmc(emmc) => emmc.cache.is_some(),
             HostDevice::Nvme(nvme) => nvme.flush.is_some(),

@@ -40,7 +40,7 @@ const GROUPS: [(Treatment, &str); 18] = [
          lockmem invalidate pre_read create_serialize create_fsync create_on_open allow_file_create \
          allow_mounted_write unlink unlink_each_loop continue_on_error ignore_error error_dump exitall_on_error \
          exec_prerun exec_postrun unit_base uid gid comm nice cpus_allowed_policy numa_cpu_nodes numa_mem_policy \
-         gpu_dev_id cgroup cgroup_nodelete priohint write_hint max_latency rate_min rate_iops_min rate_cycle \
+         gpu_dev_id cgroup_nodelete priohint write_hint max_latency rate_min rate_iops_min rate_cycle \
          rwmixcycle thinktime_spin thinkcycles filetype unique_filename lockfile opendir atomic \
          replay_no_stall replay_redirect replay_scale replay_align replay_time_scale replay_skip read_iolog_chunked",
     ),
@@ -86,7 +86,7 @@ const GROUPS: [(Treatment, &str); 18] = [
         Differs("a job runs for all its time"),
         "steadystate steadystate_duration steadystate_ramp_time steadystate_check_interval",
     ),
-    (Differs("there are no groups of processes"), "cgroup_weight"),
+    (Refused("no group of processes is modelled, and none of its weights and limits"), "cgroup cgroup_weight"),
     (Differs("the scheduler is that of the device's file, or `--scheduler`"), "ioscheduler"),
     (Differs("it is not modelled"), "file_append bs_unaligned write_mode sg_write_mode num_range stream_id deac"),
     (

@@ -254,8 +254,8 @@ impl FioReader<'_> {
                 return;
             }
         };
-        let (name, value) = line.split_once('=').unwrap_or((&line, ""));
-        let (name, value) = (name.trim_end(), value.trim());
+        let (name, stated) = line.split_once('=').unwrap_or((&line, ""));
+        let (name, value) = (name.trim_end(), stated.trim());
         let Some((known, treatment)) = known::option(name) else {
             let names: Vec<&str> = known::names().collect();
             let expected = match nearest(name, names.iter().copied()) {
@@ -266,7 +266,12 @@ impl FioReader<'_> {
             self.refuse(at, path.key(name), (format!("unknown option {}", quote(name)), expected));
             return;
         };
+        let is_text = matches!(known, "filename" | "directory" | "filename_format" | "wait_for");
         match treatment {
+            Treatment::Taken if !is_text && units::loses_unit(stated) => {
+                let problem = format!("`{name}` is {}: fio reads no unit behind a blank", quote(stated));
+                self.refuse(at, path.key(name), (problem, "the value without blanks".into()));
+            }
             Treatment::Taken => section.options.set(known, Said { value: value.into(), at }),
             Treatment::Ignored => self.ignored.extend((!self.ignored.contains(&known)).then_some(known)),
             _ if is_off(value) => {}

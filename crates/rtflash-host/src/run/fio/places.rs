@@ -108,7 +108,9 @@ impl<'a> FileNames<'a> {
             Some(stated) if stated.len() as u64 > MAX_FILES => {
                 return Err(fault("filename", "too many files", format!("at most {MAX_FILES}")));
             }
-            Some(stated) => (stated.len() as u64).min(given.map_or(u64::MAX, u64::from)).max(1),
+            // Names decide, and `nrfiles` counts for nothing beside them (`str_filename_cb` of
+            // options.c).
+            Some(stated) => stated.len() as u64,
             None => given.map_or(1, u64::from),
         };
         Ok(names)

@@ -16,6 +16,13 @@ fn parts(text: &str) -> Option<(u64, String)> {
     Some((digits.parse().ok()?, unit.to_ascii_lowercase()))
 }
 
+/// Whether fio reads a number in a value without its unit: it looks for one behind digits, and not
+/// behind a blank in front of these (`get_mult_bytes` and `get_mult_time` of parse.c).
+pub(super) fn loses_unit(value: &str) -> bool {
+    let is_lost = |part: &str| part.starts_with([' ', '\t']) && parts(part).is_some_and(|(_, unit)| !unit.is_empty());
+    value.split([',', ':', '-']).any(is_lost)
+}
+
 /// A whole number without a unit.
 pub(super) fn number(text: &str) -> Option<u64> {
     parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
@@ -146,6 +153,16 @@ mod tests {
             "99999999999999999999",
         ] {
             assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn units_behind_blanks_are_lost() {
+        for text in [" 8k", "\t50%", "4k, 8k", "4k/50: 8k/50", " 2m"] {
+            assert!(loses_unit(text), "{text}");
+        }
+        for text in ["8k ", " 8", "4k,8k", " 0x1000", " read", "4k , 8"] {
+            assert!(!loses_unit(text), "{text}");
         }
     }
 

@@ -28,6 +28,20 @@ use crate::host::{Host, Kernel};
 use crate::scheduler::{Scheduler, SchedulerSettings};
 use crate::{Class, Op};
 
+/// Controllers of I/O for cgroups (Documentation/admin-guide/cgroup-v2.rst of Linux). None is
+/// modelled.
+const CGROUPS: [(&str, &str); 9] = [
+    ("io.max", "no `io.max`: it holds I/Os back in front of the scheduler, and no group is modelled"),
+    ("io.latency", "no `io.latency`: it holds back I/Os of other groups, and no group is modelled"),
+    ("io.weight", "no `io.weight`: BFQ and io.cost share the drive by it, and no group is modelled"),
+    ("io.bfq.weight", "no `io.bfq.weight`: BFQ shares the drive by it, and no group is modelled"),
+    ("io.cost", "no `io.cost`: it holds I/Os back by costs of its own, and no group is modelled"),
+    ("io.cost.qos", "no `io.cost.qos`: it holds I/Os back by costs of its own, and no group is modelled"),
+    ("io.cost.model", "no `io.cost.model`: it holds I/Os back by costs of its own, and no group is modelled"),
+    ("io.prio.class", "the `class` of each job instead: no group is modelled"),
+    ("cgroup", "no `cgroup`: no group of processes is modelled"),
+];
+
 const A_SCENARIO: &str = "a scenario: an object with `device`, `jobs` and `duration`";
 
 /// Reads a scenario, and checks that it can be run by its scheduler; or by the one of this name,
@@ -50,6 +64,7 @@ pub fn read_scenario_with(
     outside: &mut dyn Outside,
 ) -> Result<Scenario, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_SCENARIO)?;
+    reader.explain(&CGROUPS);
     let scenario = scenario(&mut reader, root, instead, outside);
     match scenario {
         Some(scenario) if reader.faults() == 0 => Ok(scenario),
@@ -64,6 +79,7 @@ pub fn read_scenario_with(
 /// All that is wrong with it.
 pub fn read_setup(text: &str, instead: Option<&str>) -> Result<HostSetup, Diagnostics> {
     let (mut reader, root) = Reader::open(text, "a setup: an object with `device`")?;
+    reader.explain(&CGROUPS);
     let place = Place::Root;
     let mut described = root;
     let setup =
