@@ -502,7 +502,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 const DEVICE: &str = r#"{ "device": { "kind": "emmc", "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
     "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "cpus": 2 } }"#;
 
-const JOB_FILE: &str = "; a reader beside a log\n[global]\nioengine=libaio\nruntime=2\n\n[reader]\nrw=randread\nsize=1g\nbs=64k\nthinktime=2ms\nprioclass=1\nprio=0\n\n\
+const JOB_FILE: &str = "; a reader beside a log\n[global]\nioengine=libaio\ndirect=1\nruntime=2\n\n[reader]\nrw=randread\nsize=1g\nbs=64k\nthinktime=2ms\nprioclass=1\nprio=0\n\n\
     [log]\nrw=write\nbs=512k\niodepth=4\nprioclass=3\n";
 
 #[test]
@@ -546,7 +546,7 @@ fn job_files_of_fio() {
     let wrong = JOB_FILE.replace("size=1g", "nonsense=1");
     let run = rtflash_with_input(&piped, wrong.as_bytes());
     assert!(
-        run.status == 2 && run.stderr.contains("<stdin>:8:1") && run.stderr.contains("unknown option `nonsense`"),
+        run.status == 2 && run.stderr.contains("<stdin>:9:1") && run.stderr.contains("unknown option `nonsense`"),
         "{run:?}"
     );
     std::fs::write(at("wrong.json"), DEVICE.replace("emmc", "floppy")).expect("written");

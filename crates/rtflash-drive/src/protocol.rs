@@ -138,11 +138,11 @@ impl Protocol<'_> {
     }
 }
 
-/// A job of a scenario as fio does it; `None` for a flush, a discard or a chain. Write-back has a
-/// rate of whole I/Os.
+/// A job of a scenario as fio does it. `None` stands for a flush, a discard, a chain, and a job
+/// that goes through the page cache: its log times that. Write-back has a rate of whole I/Os.
 fn own(job: &Job) -> Option<Vec<String>> {
     let direction = match job.op {
-        _ if job.is_chain() => return None,
+        _ if job.is_chain() || job.is_buffered || job.is_flusher() => return None,
         Op::Read => "read",
         Op::Write => "write",
         _ => return None,
@@ -171,6 +171,7 @@ fn own(job: &Job) -> Option<Vec<String>> {
         JobReleases::WriteBack(written) => {
             options.push(format!("rate_iops={}", (written.rate / job.size.max(1)).max(1)));
         }
+        JobReleases::Flusher => return None,
     }
     Some(options)
 }

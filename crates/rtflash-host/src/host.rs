@@ -31,6 +31,25 @@ pub struct Host {
     pub hz: u32,
     /// Whether requests are merged at the scheduler.
     pub merge: bool,
+    /// The memory for buffered writes; `None` where it is not stated, so that no job is buffered.
+    pub page_cache: Option<PageCacheSize>,
+}
+
+/// The page cache, as its files in `/proc/sys/vm` have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageCacheSize {
+    /// Dirty bytes above which the flusher writes back: `dirty_background_bytes`. Below `dirty`.
+    pub background: u64,
+    /// Bytes, dirty or on their way to the device, from which on a process that writes waits:
+    /// `dirty_bytes`.
+    pub dirty: u64,
+    /// Bytes a second that a process copies into memory, above zero.
+    pub copy: u64,
+    /// The time after which a file that became dirty is written back:
+    /// `dirty_expire_centisecs`.
+    pub expire: Span,
+    /// The time between two looks for such files, above zero: `dirty_writeback_centisecs`.
+    pub interval: Span,
 }
 
 impl Default for Host {
@@ -46,6 +65,7 @@ impl Default for Host {
             overhead: Span::ZERO,
             hz: 250,
             merge: false,
+            page_cache: None,
         }
     }
 }

@@ -15,7 +15,7 @@ use super::host_bound;
 use super::host_datasheet;
 use super::host_drive;
 use super::host_figures::{self, Ran};
-use super::host_input::{Input, NamedText};
+use super::host_input::{Input, NamedText, advice};
 use super::host_tune;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Status, Unanswered, print};
@@ -59,10 +59,11 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
     for scheduler in &schedulers {
         let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
         let scenario = until_over(input.scenario(*scheduler)?, args.seed).map_err(gave_up)?;
-        if let Some(reason) =
-            input.fitted().and_then(|fitted| fitted.not_measured(&scenario)).filter(|_| answers.is_empty())
-        {
-            warnings += &output::warning(&reason);
+        // The jobs are the same by each scheduler.
+        if answers.is_empty() {
+            warnings += &advice(&scenario);
+            let not_measured = input.fitted().and_then(|fitted| fitted.not_measured(&scenario));
+            warnings += &not_measured.map(|reason| output::warning(&reason)).unwrap_or_default();
         }
         let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
         let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?.map_err(gave_up)?;

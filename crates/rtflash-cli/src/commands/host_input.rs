@@ -87,6 +87,11 @@ impl NamedText {
     }
 }
 
+/// Advice about the jobs of a scenario, a line each.
+pub fn advice(scenario: &Scenario) -> String {
+    scenario.advice().iter().map(|line| format!("advice: {line}\n")).collect()
+}
+
 /// The input of a run.
 pub struct Input {
     file: NamedText,

@@ -8,7 +8,7 @@ use rtflash_host::SchedulerSettings;
 use rtflash_host::run::{HostRunError, until_over};
 use rtflash_host::tune::{Measured, Objective, TuneOptions, TuneRun, Tuning, k2, tune};
 
-use super::host_input::Input;
+use super::host_input::{Input, advice};
 use super::host_install;
 use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::HostTuneArgs;
@@ -30,6 +30,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
         let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
         return Err(CommandFailure(failure.into()).into());
     }
+    complaint += &advice(&scenario);
     let fitted = input.measured_jobs(&scenario)?;
     let (is_fitted, no_bound) = (fitted.is_some(), fitted.and_then(|fitted| fitted.no_bound()));
     if let (Objective::Deadline(_), Some(reason)) = (args.objective, &no_bound) {

@@ -62,6 +62,9 @@ pub(super) fn unproved(scenario: &Scenario) -> Option<Why> {
     {
         return Some(Why::Flushes { job: job.name.clone() });
     }
+    if let Some(job) = scenario.jobs.iter().find(|job| job.writes_into_memory()) {
+        return Some(Why::Buffered { job: job.name.clone() });
+    }
     let by_chance = |job: &&Job| job.is_poisson && matches!(job.releases, JobReleases::Every { .. });
     if let Some(job) = scenario.jobs.iter().find(by_chance) {
         return Some(Why::Chance { job: job.name.clone() });

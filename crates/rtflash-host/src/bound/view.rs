@@ -247,7 +247,7 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let limits = job.ios().filter_map(|io| {
             let whole = scenario.whole_of(position, io, job.from)?;
-            scheduler.tag_limit(&whole, job.is_buffered(), &scenario.host)
+            scheduler.tag_limit(&whole, job.writes_back(), &scenario.host)
         });
         let count = job.max_ios();
         let (releasing, pending) = match job.releases {
@@ -263,6 +263,8 @@ impl Loops {
             // A flush releases as many as are whole, and one more at most where something was
             // carried over.
             JobReleases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
+            // No bound is derived beside it.
+            JobReleases::Flusher => (Releasing::Closed { apart: shortest, think: Span::ZERO }, scenario.tags().into()),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
         let pending = pending.min(count.max(1));
@@ -311,6 +313,7 @@ impl Loops {
                 let flushes = written.flushes(job.phase.min(scenario.duration), scenario.duration);
                 written.released(flushes, job.size)
             }
+            JobReleases::Flusher => u64::MAX,
         };
         released.min(self.count).max(self.pending)
     }

@@ -73,6 +73,11 @@ pub enum Why {
         /// That job's name.
         job: String,
     },
+    /// A job writes into memory, and the flusher takes tags as it pleases.
+    Buffered {
+        /// That job's name.
+        job: String,
+    },
     /// More commands may be handed over than the device says anything of.
     Beyond {
         /// How many commands may be inside by the scheduler; `None` for any number.
@@ -103,6 +108,7 @@ impl Why {
             | Why::Attach { .. }
             | Why::List
             | Why::Flushes { .. }
+            | Why::Buffered { .. }
             | Why::Beyond { .. }
             | Why::Work => true,
             Why::Late { takes: Err(why), .. } => why.is_open(),
@@ -119,6 +125,11 @@ fn rule(scheduler: &str) -> &'static str {
         _ => "others may go ahead any number of times",
     }
 }
+
+const FLUSHES: &str = "which flushes the device's cache: a flush goes ahead of all that is queued, and takes as long \
+                       as the cache takes to drain";
+const BUFFERED: &str = "which is buffered: the kernel's flusher can hold all tags, and a buffered write waits while too \
+                        many pages are dirty";
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,11 +179,8 @@ impl fmt::Display for Why {
                 "no bound is derived for the driver of a card without command queueing, which issues commands from \
                  lists, but for K2 with a `max_inflight` of 1",
             ),
-            Why::Flushes { job } => write!(
-                f,
-                "no bound is derived beside `{job}`, which flushes the device's cache: a flush goes ahead of all that is \
-                 queued, and takes as long as the cache takes to drain"
-            ),
+            Why::Flushes { job } => write!(f, "no bound is derived beside `{job}`, {FLUSHES}"),
+            Why::Buffered { job } => write!(f, "no bound is derived beside `{job}`, {BUFFERED}"),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
                 write!(f, "commands handed over at once: {handed}; the device says what {inside} take (`inside`)")

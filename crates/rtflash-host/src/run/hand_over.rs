@@ -51,7 +51,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
     let (urgent, rest) = (outstanding(true)?, outstanding(false)?);
     let all = urgent.saturating_add(rest);
     let limits = (0..scenario.jobs.len()).filter_map(|job| {
-        let buffered = scenario.jobs[job].is_buffered();
+        let buffered = scenario.jobs[job].writes_back();
         let wholes = scenario.jobs[job].ios().filter_map(|io| scenario.whole_of(job, io, 0));
         let limits = wholes.filter_map(|whole| scheduler.tag_limit(&whole, buffered, &scenario.host));
         limits.map(|limit| scenario.host.tags_within(limit)).min()
@@ -86,7 +86,7 @@ fn commands(scenario: &Scenario, position: usize) -> Option<u64> {
     let job = scenario.jobs.get(position)?;
     let ios = match job.releases {
         JobReleases::Closed { depth, .. } => u64::from(depth).min(job.max_ios()),
-        JobReleases::Every { .. } | JobReleases::WriteBack(_) => job.count?,
+        JobReleases::Every { .. } | JobReleases::WriteBack(_) | JobReleases::Flusher => job.count?,
     };
     let scheduler = scenario.scheduler.scheduler();
     let pieces = |request: Command| {

@@ -28,6 +28,9 @@ pub enum ThinkAfter {
     Time(Span),
 }
 
+/// The longest I/O of writeback, in bytes: `BIO_MAX_VECS` pages (include/linux/bio.h, 6.12.117).
+pub(super) const MAX_BIO: u64 = 256 * 4_096;
+
 /// When the I/Os of a job are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobReleases {
@@ -48,6 +51,8 @@ pub enum JobReleases {
     /// What an application has written is written back at each flush, as far as it is whole I/Os;
     /// the rest is carried over.
     WriteBack(WriteBack),
+    /// The kernel's flusher writes back what buffered jobs have written into memory.
+    Flusher,
 }
 
 /// Who has I/O to do.
@@ -126,6 +131,9 @@ pub struct Job {
     /// chain, `count` counts chains, `deadline` is that of the whole, and a closed job thinks from
     /// the end of a chain to the next one. The I/Os are those of the steps, not `op` and `size`.
     pub steps: Vec<ChainStep>,
+    /// Whether its writes end in memory, and the kernel writes them back later, if the host states
+    /// a page cache and the jobs have a [flusher](Job::flusher).
+    pub is_buffered: bool,
 }
 
 impl Default for Job {
@@ -163,6 +171,7 @@ impl Default for Job {
             ramp: Span::ZERO,
             fsync: None,
             steps: Vec::new(),
+            is_buffered: false,
         }
     }
 }
@@ -184,14 +193,41 @@ impl Job {
     }
 
     /// Whether its requests are asynchronous for Linux, as the kernel issues them: it writes back.
-    pub(crate) fn is_buffered(&self) -> bool {
-        matches!(self.releases, JobReleases::WriteBack(_))
+    pub(crate) fn writes_back(&self) -> bool {
+        matches!(self.releases, JobReleases::WriteBack(_) | JobReleases::Flusher)
+    }
+
+    /// Whether it is the kernel's flusher.
+    pub fn is_flusher(&self) -> bool {
+        self.releases == JobReleases::Flusher
+    }
+
+    /// Whether all its I/Os end in memory.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.is_buffered && self.ios().all(|io| io.op == Op::Write)
+    }
+
+    /// Whether it is buffered, and writes.
+    pub fn writes_into_memory(&self) -> bool {
+        self.is_buffered && self.ios().any(|io| io.op == Op::Write)
+    }
+
+    /// The kernel's flusher, if one of these jobs writes into memory: a job of class `be`, level 4,
+    /// as the kernel's workers have it (`bio_set_ioprio` of block/blk-core.c, 6.12.117). Its I/Os
+    /// are pages that lie one behind the other, at most 1 MiB of them.
+    pub fn flusher(jobs: &[Job]) -> Option<Job> {
+        jobs.iter().any(Job::writes_into_memory).then(|| {
+            let mut names = std::iter::once("writeback".to_owned()).chain((2..).map(|of| format!("writeback ({of})")));
+            let name = names.find(|name| jobs.iter().all(|job| job.name != *name));
+            let name = name.expect("one of any number of names is free");
+            Job { name, op: Op::Write, size: MAX_BIO, releases: JobReleases::Flusher, ..Job::default() }
+        })
     }
 
     /// Whether one process submits all of its I/Os: it does so asynchronously, or is the kernel's
     /// that writes back.
     pub(crate) fn submits_alone(&self) -> bool {
-        self.is_async || self.is_buffered()
+        self.is_async || self.writes_back()
     }
 
     /// I/Os at most; 2⁶⁴ − 1 where nothing ends them.

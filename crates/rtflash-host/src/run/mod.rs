@@ -3,6 +3,7 @@
 
 mod chain;
 mod device;
+mod dirty;
 mod engine;
 mod fio;
 mod foresight;
@@ -18,7 +19,7 @@ mod scenario;
 mod trace;
 mod watch;
 
-pub use crate::host::{Host, Kernel};
+pub use crate::host::{Host, Kernel, PageCacheSize};
 pub use chain::{ChainStep, ChainWork};
 pub use device::{
     AfterIdle, Attach, BLOCK, Between, CertifiedClusters, ClustersError, CommandCost, Costs, Emmc, EmmcCost,

@@ -4,9 +4,9 @@ use rtflash_model::Instant;
 
 use super::device::HostDevice;
 use super::job::{Job, MixedIo};
-use crate::Command;
 use crate::host::{Host, word_of};
 use crate::scheduler::{Scheduler, SchedulerSettings};
+use crate::{Class, Command};
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,19 @@ impl Scenario {
     /// Its scheduler, with nothing in it, in front of its device.
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         self.device.in_front(&self.scheduler)
+    }
+
+    /// Advice about its jobs, a line each: those whose class or level writeback loses.
+    pub fn advice(&self) -> Vec<String> {
+        let lost = |job: &&Job| job.writes_into_memory() && (job.class, job.level) != (Class::BestEffort, 4);
+        let advice = |job: &Job| {
+            let (name, class, level) = (&job.name, job.class.name(), job.level);
+            format!(
+                "`{name}` is buffered: its class and level ({class}, {level}) are lost, because writeback submits under \
+                 the flusher's (be, 4). Direct I/O keeps them"
+            )
+        };
+        self.jobs.iter().filter(lost).map(advice).collect()
     }
 
     /// Tags: one for each request from its arrival at the scheduler to its end. `none` has those of

@@ -199,7 +199,7 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
     let depth = |job: &Job| match job.releases {
         JobReleases::Closed { depth, .. } => depth as usize,
         JobReleases::Every { .. } if job.class == Class::RealTime => 1,
-        JobReleases::Every { .. } | JobReleases::WriteBack(_) => 9,
+        JobReleases::Every { .. } | JobReleases::WriteBack(_) | JobReleases::Flusher => 9,
     };
     let own = &scenario.jobs[job];
     let mut outstanding: Vec<u64> = Vec::new();
@@ -214,6 +214,7 @@ fn plain_h1(scenario: &Scenario, job: usize) -> Option<u64> {
                 think.as_ns() + all - scenario.host.turnaround.as_ns() * services.len() as u64
             }
             JobReleases::WriteBack(written) => written.flush.as_ns(),
+            JobReleases::Flusher => panic!("none is drawn"),
         };
         for _ in 0..several {
             outstanding.extend(&services);

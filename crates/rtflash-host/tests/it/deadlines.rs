@@ -131,6 +131,7 @@ fn sum(scenario: &Scenario, job: &Job, without: Without) -> Sum {
         }
         JobReleases::Every { period, jitter } => (1, period.as_ns() - jitter.as_ns(), 0, false),
         JobReleases::WriteBack(written) => (written.max_at_once(job.size), written.flush.as_ns(), 0, false),
+        JobReleases::Flusher => panic!("none is drawn"),
     };
     let count = job.count.unwrap_or(u64::MAX);
     Sum {

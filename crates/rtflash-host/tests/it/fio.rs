@@ -344,8 +344,8 @@ fn remarks_name_options_and_differences() {
         "x.fio: ignored, as they change no I/O: group_reporting, randrepeat",
         "x.fio: differs from fio: `end_fsync`: no flush follows, and no write goes through the device's cache",
         "x.fio: differs from fio: `fsync`: one I/O of the job waits for a flush, and the others go on",
-        "x.fio: differs from fio: `direct`: I/O is direct: there is no page cache, which writes back later, and in \
-         another class",
+        "x.fio: differs from fio: `direct`: fio's I/O goes through the page cache. Here it is direct, as `host` \
+         states no `page_cache`",
         "x.fio: differs from fio: `sync`: no flush follows, and no write goes through the device's cache",
     ];
     let mut found: Vec<String> = remarks(text).lines().map(str::to_owned).collect();

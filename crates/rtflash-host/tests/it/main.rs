@@ -21,3 +21,4 @@ mod trace;
 mod tune;
 mod twins;
 mod variety;
+mod writeback;

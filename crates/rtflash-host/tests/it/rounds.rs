@@ -292,7 +292,7 @@ fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
                     _ => in_a_place.max(controller.iter().sum::<u64>() + latency),
                 }
         }
-        JobReleases::WriteBack(_) => panic!("none is drawn"),
+        JobReleases::WriteBack(_) | JobReleases::Flusher => panic!("none is drawn"),
     };
     // Of each: the least time between I/Os and from a begin on, whether it yields, and its bound.
     let urgent: Vec<Urgent> = higher

@@ -104,6 +104,7 @@ fn scenario(seed: u64) -> Scenario {
             requests: rng.small(6, 20),
             turnaround: ns(rng.one_of(&[0, 0, 3, 40])),
             merge: rng.within(0, 1) == 0,
+            page_cache: None,
             requests_before: (rng.within(0, 1) == 0).then_some(rng.small(1, 6)),
             kernel: rng.one_of(&Kernel::ALL),
             hz: 250,
@@ -187,6 +188,7 @@ fn a_reader_behind_a_writer() {
             requests: 1_024,
             turnaround: us(5),
             merge: false,
+            page_cache: None,
             ..Host::default()
         },
         scheduler: SchedulerSettings::K2(K2Settings::k2()),

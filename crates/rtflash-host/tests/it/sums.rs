@@ -104,6 +104,7 @@ fn places(job: &Job) -> u64 {
         JobReleases::Closed { depth, .. } => depth.into(),
         JobReleases::Every { .. } => 1,
         JobReleases::WriteBack(written) => written.max_at_once(job.size),
+        JobReleases::Flusher => panic!("none is drawn"),
     };
     places.min(job.count.unwrap_or(u64::MAX))
 }
@@ -154,6 +155,7 @@ fn sum(scenario: &Scenario, job: usize, without: Without) -> Sum {
     let (apart, pause, thinks) = match of.releases {
         JobReleases::Every { period, jitter } => (period.as_ns() - jitter.as_ns(), 0, false),
         JobReleases::WriteBack(written) => (written.flush.as_ns(), 0, false),
+        JobReleases::Flusher => panic!("none is drawn"),
         JobReleases::Closed { think, .. } => {
             let think = think.as_ns();
             (think + least, think, places(of) == 1 && think > scenario.host.turnaround.as_ns())

@@ -122,7 +122,7 @@ fn draw(case: u64) -> Option<Scenario> {
     ]);
     let longest = jobs.iter().filter_map(|job| match job.releases {
         JobReleases::Every { period, .. } => Some(period.as_ns()),
-        JobReleases::Closed { .. } | JobReleases::WriteBack(_) => None,
+        JobReleases::Closed { .. } | JobReleases::WriteBack(_) | JobReleases::Flusher => None,
     });
     let duration = at(longest.max()? * 25);
     let host = Host {

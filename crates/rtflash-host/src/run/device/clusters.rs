@@ -272,7 +272,7 @@ impl<'a> RunningClusters<'a> {
         let requests = of.sources.iter().zip(jobs).map(|(&source, job)| {
             let period = match job.releases {
                 JobReleases::Every { period, .. } => period,
-                JobReleases::Closed { .. } | JobReleases::WriteBack(_) => Span::ZERO,
+                JobReleases::Closed { .. } | JobReleases::WriteBack(_) | JobReleases::Flusher => Span::ZERO,
             };
             TaskRequests { source, phase: job.phase, period, handed: 0 }
         });

@@ -42,8 +42,11 @@ impl<W: Watch> HostEngine<'_, W> {
         {
             io.left -= 1;
             if io.left == 0 {
-                let job = io.job;
+                let (job, flushes) = (io.job, std::mem::take(&mut io.flushes));
                 if std::mem::take(&mut io.fua) && self.flushes_behind(job, number) {
+                    return;
+                }
+                if flushes && self.end_of_data(job, number) {
                     return;
                 }
                 let waits = self.is_in_driver(Submitter::Io(number));
@@ -79,6 +82,9 @@ impl<W: Watch> HostEngine<'_, W> {
         for number in std::mem::take(&mut self.unseen[job]) {
             self.finish(number);
         }
+        if self.scenario.jobs[job].is_flusher() {
+            self.write_back();
+        }
         for _ in 0..std::mem::take(&mut self.progress[job].due) {
             self.foresee(|foresight| foresight.happens(job));
             self.release(job);
@@ -100,6 +106,7 @@ impl<W: Watch> HostEngine<'_, W> {
     fn finish(&mut self, number: u64) {
         let Some(Io { job, released, op, bytes, chain, .. }) = self.ios.remove(&number) else { return };
         self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
+        self.end_page_write(number);
         self.foresee(|foresight| foresight.ended(job));
         let counts = self.now >= self.scenario.warmup && self.lives[job].counts(self.now);
         if counts {
@@ -117,7 +124,11 @@ impl<W: Watch> HostEngine<'_, W> {
             self.late[job] += u64::from(self.scenario.jobs[job].is_late(latency));
         }
         if op == Op::Write && self.flushes_after(job) {
-            self.flush_cache(job, None);
+            if self.scenario.jobs[job].is_buffered {
+                self.plan_sync(job)
+            } else {
+                self.flush_cache(job, None)
+            }
             return;
         }
         if let JobReleases::Closed { think, .. } = self.scenario.jobs[job].releases {

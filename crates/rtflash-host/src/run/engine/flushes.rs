@@ -34,15 +34,16 @@ impl<W: Watch> HostEngine<'_, W> {
     /// A job flushes the cache: a chain that comes to such a step, or a place of the job.
     pub(super) fn flush_cache(&mut self, job: usize, chain: Option<u64>) {
         let (op, released) = (Op::Other, self.now);
-        let io = self.begin_io(Io { job, released, op, bytes: 0, left: 0, begun: false, chain, fua: false });
+        let flush = Io { job, released, op, bytes: 0, left: 0, begun: false, chain, fua: false, flushes: false };
+        let io = self.begin_io(flush);
         self.wait_for_flush(job, io);
     }
 
     /// Whether a place of a job flushes now that its write has ended.
     pub(super) fn flushes_after(&mut self, job: usize) -> bool {
-        let Some(every) = self.scenario.jobs[job].fsync.filter(|_| self.scenario.device.has_cache()) else {
-            return false;
-        };
+        let of = &self.scenario.jobs[job];
+        let has_work = self.scenario.device.has_cache() || of.is_buffered;
+        let Some(every) = of.fsync.filter(|_| has_work) else { return false };
         let writes = &mut self.progress[job].written;
         *writes += 1;
         writes.is_multiple_of(u64::from(every)) && !self.has_planned_all(job)
@@ -69,7 +70,7 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// An I/O waits for the next flush.
-    fn wait_for_flush(&mut self, job: usize, io: u64) {
+    pub(super) fn wait_for_flush(&mut self, job: usize, io: u64) {
         if let Some(io) = self.ios.get_mut(&io) {
             io.left = 1;
         }

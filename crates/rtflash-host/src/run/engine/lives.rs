@@ -135,6 +135,8 @@ impl<W: Watch> HostEngine<'_, W> {
                 }
             }
             JobReleases::WriteBack(_) => self.plan_flush(position),
+            // It waits for pages, without an end.
+            JobReleases::Flusher => self.lives[position].live += 1,
         }
         if self.lives[position].live == 0 {
             self.end_job(position);

@@ -12,6 +12,7 @@ mod placing;
 mod queueing;
 mod releasing;
 mod tags;
+mod writeback;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
@@ -36,6 +37,7 @@ pub use lives::until_over;
 use placing::JobProgress;
 use queueing::Plugged;
 use tags::Tags;
+use writeback::PageCache;
 
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
@@ -51,6 +53,10 @@ enum EngineEvent {
     Ask,
     /// The time of the job of this position is over.
     Over(usize),
+    /// The data of a buffered write is in memory, to lie there on the device.
+    Copied { io: u64, from: u64 },
+    /// The flusher wakes up.
+    Wake,
 }
 
 /// A release that a completion causes at once.
@@ -60,6 +66,8 @@ enum CausedRelease {
     Io(usize),
     /// A chain of the job of this position goes on.
     Step { job: usize, chain: u64 },
+    /// The job of this position calls `fsync`.
+    Sync(usize),
 }
 
 /// An I/O under way.
@@ -78,6 +86,16 @@ struct Io {
     chain: Option<u64>,
     /// Whether it is a write that ends when the medium has it, and its data has not ended.
     fua: bool,
+    /// Whether it is an `fsync` whose data has not ended: a flush follows.
+    flushes: bool,
+}
+
+impl Io {
+    /// An I/O of a job that is released now.
+    fn new(job: usize, released: Instant, whole: &Command) -> Io {
+        let (op, bytes) = (whole.op, whole.size);
+        Io { job, released, op, bytes, left: 0, begun: false, chain: None, fua: false, flushes: false }
+    }
 }
 
 struct HostEngine<'a, W> {
@@ -111,6 +129,7 @@ struct HostEngine<'a, W> {
     /// By hardware queue, and flushes that were issued and wait for the device.
     flushes: Vec<FlushQueue>,
     due: VecDeque<Handed>,
+    cache: PageCache,
     /// I/Os that have ended while their process waits for a tag, by job: it sees no ends.
     unseen: Vec<Vec<u64>>,
     device: Box<dyn Target + 'a>,
@@ -185,6 +204,7 @@ pub fn run_by(
         unseen: vec![Vec::new(); scenario.jobs.len()],
         flushes: (0..device.unfetched().len().max(1)).map(|_| FlushQueue::default()).collect(),
         due: VecDeque::new(),
+        cache: PageCache::new(scenario),
         device,
         asks_at_ends: scenario.device.attach().asks_at_ends() || scheduler.kicks_queue(),
         restarts: false,
@@ -226,12 +246,14 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// Whether a run without a duration is over.
     fn has_ended(&self) -> bool {
-        self.scenario.duration == Instant::END && self.lives.iter().all(JobLife::is_over)
+        self.scenario.duration == Instant::END
+            && self.lives.iter().zip(&self.scenario.jobs).all(|(life, job)| life.is_over() || job.is_flusher())
     }
 
     /// Whether more waits than can be kept.
     fn has_too_many(&self) -> bool {
-        self.ios.len().max(self.chains.len()) > MAX_PENDING || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
+        self.ios.len().max(self.chains.len()).max(self.cache.stretches()) > MAX_PENDING
+            || self.io_of.len() + self.tags.submitted > 4 * MAX_PENDING
     }
 
     fn next_instant(&self) -> Option<Instant> {
@@ -267,7 +289,9 @@ impl<W: Watch> HostEngine<'_, W> {
         {
             self.events.pop();
             asks |= match event {
-                EngineEvent::Release(job) => self.timed(job),
+                EngineEvent::Release(job) => self.timed(job) && !self.scenario.jobs[job].is_in_memory(),
+                EngineEvent::Copied { io, from } => self.copied(io, from),
+                EngineEvent::Wake => self.wake_flusher(),
                 EngineEvent::Step { job, chain } => {
                     self.foresee(|foresight| foresight.happens(job));
                     self.go_on(chain)
@@ -297,10 +321,11 @@ impl<W: Watch> HostEngine<'_, W> {
     /// Releases that completions cause at once, each of which asks.
     fn cause(&mut self) {
         while let Some(caused) = self.caused.pop_front() {
-            let (CausedRelease::Io(job) | CausedRelease::Step { job, .. }) = caused;
+            let (CausedRelease::Io(job) | CausedRelease::Step { job, .. } | CausedRelease::Sync(job)) = caused;
             self.foresee(|foresight| foresight.happens(job));
             let any = match caused {
-                CausedRelease::Io(job) => self.release(job),
+                CausedRelease::Io(job) => self.release(job) && !self.scenario.jobs[job].is_in_memory(),
+                CausedRelease::Sync(job) => self.sync_file(job),
                 CausedRelease::Step { chain, .. } => self.go_on(chain),
             };
             // A process submits together what it sees the ends of at one time.
@@ -341,38 +366,6 @@ impl<W: Watch> HostEngine<'_, W> {
     fn look_inside(&mut self, over: bool) {
         let records = self.device.records(self.now, over);
         records.iter().for_each(|record| self.watch.inside(record));
-    }
-
-    /// A job releases its next I/O. Says whether it has one.
-    fn release(&mut self, position: usize) -> bool {
-        if self.scenario.jobs[position].is_chain() {
-            return self.begin_chain(position);
-        }
-        let Some(whole) = self.next_whole(position) else { return false };
-        self.send(position, whole, None, false);
-        self.lives[position].live += 1;
-        true
-    }
-
-    /// An I/O is released, for which a chain waits or not.
-    fn send(&mut self, job: usize, whole: Command, chain: Option<u64>, fua: bool) {
-        let (op, bytes, released) = (whole.op, whole.size, self.now);
-        let io = self.begin_io(Io { job, released, op, bytes, left: 0, begun: false, chain, fua });
-        let requests = self.submit(io, whole);
-        if let Some(io) = self.ios.get_mut(&io) {
-            io.left = requests;
-        }
-    }
-
-    /// An I/O is under way from now on. Gives its number.
-    fn begin_io(&mut self, of: Io) -> u64 {
-        let io = self.next_io;
-        self.next_io += 1;
-        let step = of.chain.map(|chain| self.chains[&chain].step);
-        self.watch.see(self.now, &RunEvent::Released { io, job: of.job, step });
-        self.foresee(|foresight| foresight.released(of.job));
-        self.ios.insert(io, of);
-        io
     }
 
     fn report(self) -> Vec<JobReport> {

@@ -41,7 +41,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let ios = vec![(io, command.from.saturating_add(command.size))];
             let limit = self.tag_limit(&command);
             let tags = self.pieces(&command);
-            self.tags.submit(submitter, limit, job.is_buffered(), Submitted { command, tags, ios });
+            self.tags.submit(submitter, limit, job.writes_back(), Submitted { command, tags, ios });
             parts += 1;
         }
         parts
@@ -181,7 +181,7 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// See [`crate::Scheduler::tag_limit`].
     fn tag_limit(&self, request: &Command) -> Option<u32> {
-        let buffered = self.scenario.jobs.get(request.job as usize).is_some_and(Job::is_buffered);
+        let buffered = self.scenario.jobs.get(request.job as usize).is_some_and(Job::writes_back);
         self.scheduler.tag_limit(request, buffered, &self.scenario.host)
     }
 

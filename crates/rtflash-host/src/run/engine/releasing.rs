@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use rtflash_model::random::Stream;
 use rtflash_model::{Instant, Span};
 
-use super::{EngineEvent, HostEngine};
+use super::{EngineEvent, HostEngine, Io};
+use crate::Command;
 use crate::run::foresight::Foresight;
 use crate::run::job::JobReleases;
 use crate::run::releases::{WriteBack, exponential};
-use crate::run::watch::Watch;
+use crate::run::watch::{RunEvent, Watch};
 
 impl<W: Watch> HostEngine<'_, W> {
     /// Plans the next release of a job that has a period.
@@ -89,10 +90,45 @@ impl<W: Watch> HostEngine<'_, W> {
         let any = match self.scenario.jobs[position].releases {
             JobReleases::WriteBack(written) => self.flush(position, &written),
             JobReleases::Every { .. } => self.burst(position),
-            JobReleases::Closed { .. } => self.release(position),
+            JobReleases::Closed { .. } | JobReleases::Flusher => self.release(position),
         };
         self.leave(position);
         any
+    }
+
+    /// A job releases its next I/O. Says whether it has one.
+    pub(super) fn release(&mut self, position: usize) -> bool {
+        if self.scenario.jobs[position].is_chain() {
+            return self.begin_chain(position);
+        }
+        let Some(whole) = self.next_whole(position) else { return false };
+        self.lives[position].live += 1;
+        if self.is_cached(&whole) {
+            self.copy(position, &whole);
+        } else {
+            self.send(position, whole, None, false);
+        }
+        true
+    }
+
+    /// An I/O is released, for which a chain waits or not.
+    pub(super) fn send(&mut self, job: usize, whole: Command, chain: Option<u64>, fua: bool) {
+        let io = self.begin_io(Io { chain, fua, ..Io::new(job, self.now, &whole) });
+        let requests = self.submit(io, whole);
+        if let Some(io) = self.ios.get_mut(&io) {
+            io.left = requests;
+        }
+    }
+
+    /// An I/O is under way from now on. Gives its number.
+    pub(super) fn begin_io(&mut self, of: Io) -> u64 {
+        let io = self.next_io;
+        self.next_io += 1;
+        let step = of.chain.map(|chain| self.chains[&chain].step);
+        self.watch.see(self.now, &RunEvent::Released { io, job: of.job, step });
+        self.foresee(|foresight| foresight.released(of.job));
+        self.ios.insert(io, of);
+        io
     }
 
     /// All I/Os of a period. Says whether there is one.

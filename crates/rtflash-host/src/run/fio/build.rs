@@ -202,10 +202,10 @@ impl FioReader<'_> {
         let direction = Direction::new(options)?;
         let sizes = sizes(options, direction.is_random)?;
         let mix = mixed(&direction, &sizes);
-        let waits = self.engine(options)?;
+        let is_buffered = self.is_buffered(options, &mix);
+        let waits = self.engine(options, is_buffered)?;
         let smallest = [0, 1, 2].map(|kind: usize| sizes[kind].iter().map(|&(size, _)| size).min().unwrap_or(1));
-        let is_split = options.get("bssplit").is_some();
-        let releases = FioReleases::new(options, waits, smallest, is_split)?;
+        let releases = FioReleases::new(options, waits, smallest, options.get("bssplit").is_some())?;
         let class = class(options)?;
         let first = mix[0];
         let is_alike = mix.iter().all(|io| io.size == first.size);
@@ -253,6 +253,7 @@ impl FioReader<'_> {
             // Until the places are known, a total says that its time alone ends it.
             total: releases.is_time_based.then_some(0),
             fsync,
+            is_buffered,
             ..Job::default()
         })
     }
@@ -267,23 +268,16 @@ impl FioReader<'_> {
         Ok(fsync)
     }
 
-    /// Whether the engine waits for each I/O. Says how a job differs that writes into the page
-    /// cache.
-    fn engine(&mut self, options: &SectionOptions) -> Result<bool, NamedFault> {
+    /// Whether the engine waits for each I/O. Through the page cache all do.
+    fn engine(&mut self, options: &SectionOptions, is_buffered: bool) -> Result<bool, NamedFault> {
         let engine = options.get("ioengine").unwrap_or("psync");
         let waits = engine_waits(engine).ok_or_else(|| {
             let expected = "an engine that reads and writes files or devices, such as libaio, io_uring or psync";
             fault("ioengine", format!("engine {} does no block I/O", quote(engine)), expected)
         })?;
+        let waits = waits || is_buffered;
         if waits && options.get("iodepth").is_some_and(|depth| depth != "1") {
             self.differs("iodepth", "I/Os are one at a time, in fio as well: the engine waits for each");
-        }
-        let is_direct = options.flag("direct") || options.get("buffered").is_some_and(is_off);
-        if !is_direct && options.get("direct").or(options.get("buffered")).is_some() {
-            self.differs(
-                "direct",
-                "I/O is direct: there is no page cache, which writes back later, and in another class",
-            );
         }
         Ok(waits)
     }

@@ -3,6 +3,7 @@
 //! Job files have no device, and no host: a [`HostSetup`] has these.
 
 mod build;
+mod cached;
 mod known;
 mod options;
 mod places;
@@ -129,11 +130,13 @@ pub fn read_fio(text: &str, setup: &HostSetup, outside: &mut dyn FioOutside) -> 
             ("no jobs".into(), "a job's name in brackets, and its options below it".into()),
         );
     }
+    reader.write_back();
     if !reader.faults.is_empty() {
         return Err(Diagnostics::new(reader.faults));
     }
     // Jobs that wait for others, or have no time, end when they are done.
-    let ends = reader.jobs.iter().map(|job| job.until.filter(|_| job.after.is_empty()));
+    let jobs = reader.jobs.iter().filter(|job| !job.is_flusher());
+    let ends = jobs.map(|job| job.until.filter(|_| job.after.is_empty()));
     let duration = ends.collect::<Option<Vec<Instant>>>().and_then(|ends| ends.into_iter().max());
     let (HostSetup { device, host, scheduler, .. }, duration) = (setup.clone(), duration.unwrap_or(Instant::END));
     let scenario = Scenario { device, host, scheduler, jobs: reader.jobs, duration, warmup: Instant::START };

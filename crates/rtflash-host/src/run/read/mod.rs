@@ -7,6 +7,7 @@ mod job;
 mod measured;
 mod nvme;
 mod outside;
+mod page_cache;
 mod slow;
 
 use std::cmp::Reverse;
@@ -155,6 +156,7 @@ fn scenario<'t>(
         }
         Some(warmup)
     });
+    let on = device.as_ref().zip(settings.as_ref());
     let clusters = match &device {
         Some(HostDevice::Clusters(clusters)) => Some(clusters.as_ref()),
         _ => None,
@@ -172,9 +174,7 @@ fn scenario<'t>(
                     let problem = format!("a second job is called {}", quote(&job.name));
                     reader.refuse(raw, &place.key("name"), problem, "a name of its own for each");
                 }
-                if let (Some(device), Some(settings)) = (&device, &settings)
-                    && let Some(misfit) = misfit(&job, device, &host, settings)
-                {
+                if let Some(misfit) = on.and_then(|(device, settings)| misfit(&job, device, &host, settings)) {
                     let at = misfit.field.map_or(*place, |field| place.key(field));
                     reader.refuse(raw, &at, misfit.problem, misfit.expected);
                 }
@@ -187,12 +187,29 @@ fn scenario<'t>(
         if !is_list {
             return None;
         }
+        jobs.extend(flusher(reader, raw, place, &[&tasks[..], &jobs].concat(), &host, on));
         let Some(clusters) = clusters else { return Some((jobs, None)) };
         let (clusters, tasks) = beside(reader, described, clusters, &host, &jobs)?;
         Some(([tasks, jobs].concat(), Some(HostDevice::Clusters(Box::new(clusters)))))
     });
     let (jobs, with_jobs) = jobs?;
     Some(Scenario { device: with_jobs.or(device)?, host, scheduler: settings?, jobs, duration: duration?, warmup })
+}
+
+/// The kernel's flusher beside the jobs, if one of them writes into memory.
+fn flusher(
+    reader: &mut Reader<'_>,
+    raw: &str,
+    place: &Place<'_>,
+    jobs: &[Job],
+    host: &Host,
+    on: Option<(&HostDevice, &SchedulerSettings)>,
+) -> Option<Job> {
+    let flusher = Job::flusher(jobs)?;
+    if let Some(misfit) = on.and_then(|(device, settings)| misfit(&flusher, device, host, settings)) {
+        reader.refuse(raw, place, format!("writeback: {}", misfit.problem), misfit.expected);
+    }
+    Some(flusher)
 }
 
 /// Why a job cannot be run.
@@ -261,7 +278,7 @@ pub(super) const MAX_COMMANDS: u64 = 1 << 14;
 
 /// The host; what it leaves out is as in `defaults`.
 fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: &Host) -> Option<Host> {
-    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "overhead", "hz", "merge"];
+    let names = ["cpus", "max_sectors", "requests", "kernel", "turnaround", "overhead", "hz", "merge", "page_cache"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let default = defaults.requests_before.into_iter().chain([defaults.requests]).collect();
     let written: Vec<u32> = fields.or("requests", default, requests);
@@ -284,6 +301,8 @@ fn host<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, defaults: 
             }
             HZ.contains(&hz).then_some(hz)
         }),
+        page_cache: fields
+            .or("page_cache", defaults.page_cache, |reader, raw, place| page_cache::size(reader, raw, place).map(Some)),
         merge: fields.or("merge", defaults.merge, |reader, raw, place| reader.truth(raw, place)),
     })
 }

@@ -18,7 +18,7 @@ use crate::run::job::{Job, JobPattern, JobReleases, MixedIo};
 use crate::run::releases::WriteBack;
 use crate::{Class, Op};
 
-const FIELDS: [&str; 32] = [
+const FIELDS: [&str; 33] = [
     "name",
     "op",
     "pattern",
@@ -51,6 +51,7 @@ const FIELDS: [&str; 32] = [
     "ramp",
     "fsync",
     "steps",
+    "buffered",
 ];
 
 /// The host and the jobs that a job can refer to.
@@ -121,7 +122,7 @@ pub(super) fn job<'t>(
         steps,
         ..variety.job
     };
-    misplaced(reader, raw, place, &job);
+    together(reader, raw, place, &job, before.host);
     Some(job)
 }
 
@@ -147,6 +148,12 @@ fn deadline<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, class:
     time_above_zero(reader, raw, place)
 }
 
+/// States the faults that fields make together.
+fn together(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job, host: &Host) {
+    misplaced(reader, raw, place, job);
+    unbuffered(reader, raw, place, job, host);
+}
+
 /// States the faults of the places of a job.
 fn misplaced(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job) {
     if job.pattern != JobPattern::Sequential && job.span.is_none() {
@@ -156,6 +163,26 @@ fn misplaced(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job) {
     let mut begins = std::iter::once(&job.from).chain(&job.stretches);
     if begins.any(|begin| begin.checked_add(length).is_none()) {
         reader.refuse(raw, place, "it ends beyond 2^64 bytes", "`from` and `span` that stay below together");
+    }
+}
+
+/// States why a job cannot write into memory.
+fn unbuffered(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, job: &Job, host: &Host) {
+    if !job.is_buffered {
+        return;
+    }
+    let mut refuse = |problem: &str, expected: &str| reader.refuse(raw, &place.key("buffered"), problem, expected);
+    if host.page_cache.is_none() {
+        refuse("the host has no page cache", "`page_cache` in `host`, with `background`, `dirty` and `copy`");
+    }
+    if !job.writes_into_memory() {
+        refuse("the job writes nothing", "`op` `write`, or no `buffered`");
+    }
+    if job.writes_back() {
+        refuse("a job that is buffered, and has a `flush` of its own", "`buffered`, or `flush`");
+    }
+    if job.is_async {
+        refuse("buffered writes are synchronous", "no `submit`");
     }
 }
 

@@ -15,8 +15,8 @@ use crate::run::read::MAX_COMMANDS;
 const OF_STEPS: [&str; 7] = ["op", "size", "mix", "pattern", "from", "span", "align"];
 
 /// Fields that chains do not have.
-const NOT_OF_CHAINS: [&str; 9] =
-    ["fsync", "depth", "submit", "rate", "rate_iops", "flush", "burst", "think_after", "total"];
+const NOT_OF_CHAINS: [&str; 10] =
+    ["buffered", "fsync", "depth", "submit", "rate", "rate_iops", "flush", "burst", "think_after", "total"];
 
 /// The steps of a chain.
 pub(super) fn steps<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Vec<ChainStep>> {

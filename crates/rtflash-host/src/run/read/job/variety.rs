@@ -47,6 +47,7 @@ impl Variety {
             burst: fields.or("burst", 1, above_zero),
             after: fields.or("after", Vec::new(), |reader, raw, place| Some(after(reader, raw, place, before))),
             fsync: fields.or("fsync", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+            is_buffered: fields.or("buffered", false, |reader, raw, place| reader.truth(raw, place)),
             ramp: fields.or("ramp", Span::ZERO, Reader::time),
             ..Job::default()
         };
