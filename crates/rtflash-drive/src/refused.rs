@@ -1,9 +1,8 @@
 //! Why measurements are refused.
 
-use std::fmt;
-
 /// Why a measurement is refused: one sentence that says what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct MeasurementRefused(pub String);
 
 impl MeasurementRefused {
@@ -12,14 +11,6 @@ impl MeasurementRefused {
         MeasurementRefused(reason.into())
     }
 }
-
-impl fmt::Display for MeasurementRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MeasurementRefused {}
 
 impl From<std::io::Error> for MeasurementRefused {
     fn from(error: std::io::Error) -> MeasurementRefused {

@@ -154,7 +154,8 @@ fn run_in_windows<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
-/// What a run hands over, or keeps, on its way. The result does not depend on any of it.
+/// Receivers of the records and the progress of a run, and the keeper of its state. The result of
+/// the run does not depend on them.
 #[derive(Default)]
 pub struct RunWatch<'w> {
     /// Receives every record. No run with a checkpoint has one.
@@ -195,6 +196,7 @@ pub fn execute_watched(
     options: &Options,
     watch: RunWatch<'_>,
 ) -> Result<Executed, NotRun> {
+    assert!(watch.sink.is_none() || watch.checkpoint.is_none(), "a run with a checkpoint records nothing (invariant)");
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let servers = match (options.service, plan.promise()) {
         (Service::Tbs, Promise::Utilization) => TbsServers::new(set, allocation, analysis),

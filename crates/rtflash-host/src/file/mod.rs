@@ -53,6 +53,16 @@ impl<'r, 't, 'p, const N: usize> ObjectField<'r, 't, 'p, N> {
         }
     }
 
+    /// A field that may be left out: `None` where it is, or where what is wrong with it has been
+    /// recorded.
+    pub(crate) fn maybe<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&mut Reader<'t>, &'t str, &Place<'_>) -> Option<T>,
+    ) -> Option<T> {
+        self.or(name, None, |reader, raw, place| read(reader, raw, place).map(Some))
+    }
+
     /// A field that has to be there, in the object `raw`.
     pub(crate) fn required<T>(
         &mut self,

@@ -67,35 +67,29 @@ fn levels<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Optio
 fn k2<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, settings: K2Settings) -> Option<SchedulerSettings> {
     let names = ["name", "max_inflight", "max_inflight_rest", "levels"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
-    Some(SchedulerSettings::K2(K2Settings {
-        max_inflight: fields.or("max_inflight", settings.max_inflight, above_zero),
-        max_inflight_rest: fields
-            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
-        levels: fields.or("levels", settings.levels, levels),
-        split: None,
-        max_inflight_ahead: None,
-    }))
+    let bounds = k2_bounds(&mut fields, settings);
+    Some(SchedulerSettings::K2(K2Settings { split: None, max_inflight_ahead: None, ..bounds }))
+}
+
+/// The fields of each scheduler of K2's kind.
+fn k2_bounds<const N: usize>(fields: &mut ObjectField<'_, '_, '_, N>, defaults: K2Settings) -> K2Settings {
+    K2Settings {
+        max_inflight: fields.or("max_inflight", defaults.max_inflight, above_zero),
+        max_inflight_rest: fields.maybe("max_inflight_rest", above_zero),
+        levels: fields.or("levels", defaults.levels, levels),
+        ..defaults
+    }
 }
 
 fn k2_ahead<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
     let names = ["name", "max_inflight", "max_inflight_rest", "max_inflight_ahead", "levels", "max_sectors"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
-    let defaults = K2Settings::ahead();
-    let max_inflight = fields.or("max_inflight", defaults.max_inflight, above_zero);
-    let split = defaults.split.map(|mut split| {
+    let mut settings = k2_bounds(&mut fields, K2Settings::ahead());
+    if let Some(split) = &mut settings.split {
         split.max_sectors = fields.or("max_sectors", split.max_sectors, bytes_above_zero);
-        split
-    });
-    Some(SchedulerSettings::K2(K2Settings {
-        max_inflight,
-        max_inflight_rest: fields
-            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
-        levels: fields.or("levels", defaults.levels, levels),
-        split,
-        max_inflight_ahead: fields.or("max_inflight_ahead", Some(max_inflight), |reader, raw, place| {
-            above_zero(reader, raw, place).map(Some)
-        }),
-    }))
+    }
+    settings.max_inflight_ahead = Some(fields.or("max_inflight_ahead", settings.max_inflight, above_zero));
+    Some(SchedulerSettings::K2(settings))
 }
 
 fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<SchedulerSettings> {
@@ -104,20 +98,12 @@ fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     let cut = fields.or("cut", Cut::Idle, |reader, raw, place| {
         reader.choice(raw, place, "way to cut", &["idle", "rest"]).map(|at| [Cut::Idle, Cut::Rest][at])
     });
-    let defaults = K2Settings::split(cut);
-    let split = defaults.split.map(|mut split| {
+    let mut settings = k2_bounds(&mut fields, K2Settings::split(cut));
+    if let Some(split) = &mut settings.split {
         split.max_sectors = fields.or("max_sectors", split.max_sectors, bytes_above_zero);
         split.multiples = fields.or("multiples", split.multiples, |reader, raw, place| reader.truth(raw, place));
-        split
-    });
-    Some(SchedulerSettings::K2(K2Settings {
-        max_inflight: fields.or("max_inflight", defaults.max_inflight, above_zero),
-        max_inflight_rest: fields
-            .or("max_inflight_rest", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
-        levels: fields.or("levels", defaults.levels, levels),
-        split,
-        max_inflight_ahead: None,
-    }))
+    }
+    Some(SchedulerSettings::K2(settings))
 }
 
 /// BFQ. What its idling and its boost of interactive jobs would do is refused.
@@ -160,7 +146,7 @@ fn mq_deadline<'t>(
         prio_aging_expire: fields.or("prio_aging_expire", settings.prio_aging_expire, Reader::time),
         writes_starved: fields.or("writes_starved", settings.writes_starved, Reader::whole_u32),
         fifo_batch: fields.or("fifo_batch", settings.fifo_batch, Reader::whole_u32),
-        async_depth: fields.or("async_depth", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+        async_depth: fields.maybe("async_depth", above_zero),
     }))
 }
 

@@ -3,7 +3,7 @@
 
 use rtflash_model::Placement;
 
-/// What a cluster asks of its chips, in the order in which the ways are tried.
+/// A placement of pages, and the chips that a cluster needs for it. The order is that of trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Organisation {
     /// How its pages are placed.

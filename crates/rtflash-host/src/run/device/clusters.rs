@@ -1,7 +1,6 @@
 //! A task set on its allocation: clusters of chips, run by certificates.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
 use rtflash_plan::{
@@ -37,46 +36,30 @@ pub struct CertifiedClusters {
 }
 
 /// Why an allocation cannot be run in front of a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClustersError {
     /// A cluster has no certificate.
+    #[error("cluster {cluster} has no certificate: nothing is promised for it")]
     NotCertified {
         /// The cluster, by position.
         cluster: usize,
     },
     /// There are jobs beside the tasks, and no cluster has a server.
+    #[error("no cluster has a server, and there are jobs beside the tasks")]
     NoServer,
     /// A job beside the tasks has a name that cannot be.
+    #[error("the jobs beside the tasks{}", .0.first().map_or(" cannot be called so".into(), |first| format!(": {first}")))]
     Names(Vec<Invalid>),
     /// It cannot be executed.
+    #[error(transparent)]
     Plan(PlanError),
     /// Its tables take more than [`DEFAULT_MEMORY`].
+    #[error("the device is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} is the limit")]
     Memory {
         /// Bytes that they take.
         needed: u64,
     },
 }
-
-impl fmt::Display for ClustersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClustersError::NotCertified { cluster } => {
-                write!(f, "cluster {cluster} has no certificate: nothing is promised for it")
-            }
-            ClustersError::NoServer => f.write_str("no cluster has a server, and there are jobs beside the tasks"),
-            ClustersError::Names(wrong) => match wrong.first() {
-                Some(first) => write!(f, "the jobs beside the tasks: {first}"),
-                None => f.write_str("the jobs beside the tasks cannot be called so"),
-            },
-            ClustersError::Plan(error) => error.fmt(f),
-            ClustersError::Memory { needed } => {
-                write!(f, "the device is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} is the limit")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ClustersError {}
 
 impl CertifiedClusters {
     /// A task set on its allocation, with these jobs beside the tasks. Jobs that the set itself has

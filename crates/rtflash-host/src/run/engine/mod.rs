@@ -177,14 +177,14 @@ pub fn run_by(
     seed: u64,
     watch: &mut impl Watch,
 ) -> Result<Vec<JobReport>, HostRunError> {
-    let looks_inside = watch.looks_inside();
+    let (looks_inside, ahead) = (watch.looks_inside(), scheduler.looks_ahead());
     let options = scenario.device.options(scenario.duration, seed);
     let device = scenario.device.target(&scenario.host, &scenario.jobs, &options, looks_inside);
     let mut engine = HostEngine {
         scenario,
         watch,
         seed,
-        foresight: scheduler.looks_ahead().then(|| Foresight::new(scenario)),
+        foresight: ahead.then(|| Foresight::new(scenario)),
         left: HashMap::new(),
         now: Instant::START,
         events: BinaryHeap::new(),
@@ -196,8 +196,7 @@ pub fn run_by(
         io_of: HashMap::new(),
         next_command: 0,
         // A command that is cut as it goes out is not the one that was merged.
-        merger: (scenario.host.merge && !scheduler.looks_ahead())
-            .then(|| CommandMerger::new(scenario.host.max_sectors)),
+        merger: (scenario.host.merge && !ahead).then(|| CommandMerger::new(scenario.host.max_sectors)),
         merged: HashMap::new(),
         tags: Tags::new(scenario, scheduler.min_tag_limit(&scenario.host)),
         plug: Vec::new(),

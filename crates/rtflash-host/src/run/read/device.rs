@@ -40,9 +40,9 @@ fn emmc<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     const COST: &str = "what it costs: an object with `first`, `next` and `per_kib`";
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
-    let discard = fields.or("discard", None, |reader, raw, place| cost_alone(reader, raw, place).map(Some));
-    let cache = fields.or("cache", None, |reader, raw, place| cache(reader, raw, place).map(Some));
-    let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
+    let discard = fields.maybe("discard", cost_alone);
+    let cache = fields.maybe("cache", cache);
+    let slow = fields.maybe("slow", slow);
     Some(HostDevice::Emmc(Box::new(Emmc { attach, depth, read: read?, write: write?, discard, cache, slow })))
 }
 
@@ -51,7 +51,7 @@ fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let first = fields.required(raw, "first", "a time, such as \"200us\"", time_above_zero);
     let next = fields.required(raw, "next", "a time, such as \"100us\"", time_above_zero);
     let per_kib = fields.required(raw, "per_kib", "a time, such as \"10us\"", Reader::time);
-    let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
+    let slow = fields.maybe("slow", slow);
     Some(EmmcCost { first: first?, next: next?, per_kib: per_kib?, slow })
 }
 

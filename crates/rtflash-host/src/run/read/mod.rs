@@ -86,7 +86,7 @@ pub fn read_setup(text: &str, instead: Option<&str>) -> Result<HostSetup, Diagno
     let setup =
         ObjectField::open(&mut reader, root, &place, ["device", "host", "scheduler", "size"]).and_then(|mut fields| {
             let (device, host, scheduler) = setup(&mut fields, root, instead, &mut Alone, &mut described);
-            let size = fields.or("size", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some));
+            let size = fields.maybe("size", bytes_above_zero);
             Some(HostSetup { device: device?, host, scheduler: scheduler?, size })
         });
     if let Some(HostSetup { device: HostDevice::Clusters(_), .. }) = setup {

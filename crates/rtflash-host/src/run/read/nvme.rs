@@ -41,20 +41,17 @@ pub(super) fn nvme<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>)
         }
         held(reader, raw, place, &mut Alone, FLASH, read_device)
     });
-    let fill = fields.or("fill", None, |reader, raw, place| reader.ratio(raw, place).map(Some));
+    let fill = fields.maybe("fill", |reader, raw, place| reader.ratio(raw, place));
     const COSTS: &str = "what it costs: an object with `controller` and `latency`, or with `sequential` and `random`";
     let read = fields.required(raw, "read", COSTS, costs);
     let write = fields.required(raw, "write", COSTS, costs);
-    let [discard, flush] = ["discard", "flush"]
-        .map(|name| fields.or(name, None, |reader, raw, place| cost_alone(reader, raw, place).map(Some)));
+    let [discard, flush] = ["discard", "flush"].map(|name| fields.maybe(name, cost_alone));
     let aging = fields.or("aging", Aging::Fresh, aging);
-    let some = |reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>| above_zero(reader, raw, place).map(Some);
-    let queues = fields.or("queues", None, some);
+    let queues = fields.maybe("queues", above_zero);
     let (entries, inside) = (fields.or("entries", 1_024, above_zero), fields.or("inside", 1_024, above_zero));
     let (buffer, read_ahead) = (fields.or("buffer", 0, Reader::whole_u32), fields.or("read_ahead", 0, read_ahead));
-    let drain = fields.or("drain", None, some);
-    let ends_within =
-        fields.or("ends_within", None, |reader, raw, place| time_above_zero(reader, raw, place).map(Some));
+    let drain = fields.maybe("drain", above_zero);
+    let ends_within = fields.maybe("ends_within", time_above_zero);
     if flush.is_some() && buffer == 0 {
         reader.refuse(
             raw,
@@ -118,7 +115,7 @@ fn cost<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     let per_kib = fields.or("per_kib", Span::ZERO, Reader::time);
     let latency = fields.or("latency", Span::ZERO, Reader::time);
     let latency_per_kib = fields.or("latency_per_kib", Span::ZERO, Reader::time);
-    let slow = fields.or("slow", None, |reader, raw, place| slow(reader, raw, place).map(Some));
+    let slow = fields.maybe("slow", slow);
     Some(CommandCost { controller: controller?, per_kib, latency, latency_per_kib, slow })
 }
 

@@ -7,8 +7,6 @@ mod paging;
 mod running;
 mod streams;
 
-use std::fmt;
-
 use rtflash_model::{
     Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
 };
@@ -97,32 +95,21 @@ fn by_size(size: u64, per_kib: Span) -> Span {
 }
 
 /// Why a drive cannot be run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NvmeError {
     /// λ and the share that is filled are not a decimal together.
+    #[error("the filled share of the logical pages: {0}")]
     Fill(RatioError),
     /// The flash cannot be executed.
+    #[error(transparent)]
     Plan(PlanError),
     /// Its tables take more than [`DEFAULT_MEMORY`].
+    #[error("the flash is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} are the limit")]
     Memory {
         /// Bytes that they take.
         needed: u64,
     },
 }
-
-impl fmt::Display for NvmeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NvmeError::Fill(error) => write!(f, "the filled share of the logical pages: {error}"),
-            NvmeError::Plan(error) => error.fmt(f),
-            NvmeError::Memory { needed } => {
-                write!(f, "the flash is too large: a run takes {needed} bytes, and {DEFAULT_MEMORY} are the limit")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NvmeError {}
 
 /// A device with fewer logical pages: those that are filled.
 fn filled(flash: &Device, fill: LogicalRatio) -> Result<Device, NvmeError> {

@@ -47,7 +47,7 @@ fn step<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<
     };
     let pattern = fields.or("pattern", JobPattern::Sequential, pattern);
     let from = fields.or("from", 0, Reader::bytes);
-    let span = fields.or("span", None, |reader, raw, place| span(reader, raw, place, Some(size)).map(Some));
+    let span = fields.maybe("span", |reader, raw, place| span(reader, raw, place, Some(size)));
     let times = fields.or("times", 1, above_zero);
     let fua = fields.or("fua", false, Reader::truth);
     let think = fields.or("think", Span::ZERO, Reader::time);

@@ -35,18 +35,18 @@ impl Variety {
             user_centric: fields.or("user_centric", false, |reader, raw, place| reader.truth(raw, place)),
             is_async: fields.or("submit", false, is_async),
             phase,
-            until: fields.or("until", None, |reader, raw, place| until(reader, raw, place, phase).map(Some)),
-            count: fields.or("count", None, |reader, raw, place| reader.whole(raw, place, u64::MAX).map(Some)),
+            until: fields.maybe("until", |reader, raw, place| until(reader, raw, place, phase)),
+            count: fields.maybe("count", |reader, raw, place| reader.whole(raw, place, u64::MAX)),
             paces,
-            align: fields.or("align", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some)),
-            total: fields.or("total", None, |reader, raw, place| bytes_above_zero(reader, raw, place).map(Some)),
+            align: fields.maybe("align", bytes_above_zero),
+            total: fields.maybe("total", bytes_above_zero),
             think_after: fields.or("think_after", ThinkAfter::Each, think_after),
             is_poisson: fields.or("arrivals", false, |reader, raw, place| {
                 reader.choice(raw, place, "way to arrive", &["even", "poisson"]).map(|at| at == 1)
             }),
             burst: fields.or("burst", 1, above_zero),
             after: fields.or("after", Vec::new(), |reader, raw, place| Some(after(reader, raw, place, before))),
-            fsync: fields.or("fsync", None, |reader, raw, place| above_zero(reader, raw, place).map(Some)),
+            fsync: fields.maybe("fsync", above_zero),
             is_buffered: fields.or("buffered", false, |reader, raw, place| reader.truth(raw, place)),
             ramp: fields.or("ramp", Span::ZERO, Reader::time),
             ..Job::default()
@@ -66,7 +66,7 @@ fn by_operation<'t, T: Copy>(
         return value(reader, raw, place).map(|value| [Some(value); 3]);
     }
     let mut fields = ObjectField::open(reader, raw, place, ["read", "write", "other"])?;
-    let mut of = |name| fields.or(name, None, |reader, raw, place| value(reader, raw, place).map(Some));
+    let mut of = |name| fields.maybe(name, &mut value);
     Some([of("read"), of("write"), of("other")])
 }
 
