@@ -76,7 +76,7 @@ pub fn read_log(from: impl BufRead, job: &LoggedJob, mut each: impl FnMut(Done))
     Ok(read)
 }
 
-/// What is wrong with this number of columns.
+/// The fault of a line with this number of columns.
 fn other_columns(found: usize, columns: usize) -> String {
     match found {
         4 => "has four columns, as fio before 3.28 writes them: measure with fio 3.28 or later".to_owned(),
@@ -84,7 +84,7 @@ fn other_columns(found: usize, columns: usize) -> String {
     }
 }
 
-/// What is wrong with a latency that the JSON excludes.
+/// The fault of a latency that the JSON excludes.
 fn beyond(job: &LoggedJob, op: Op, took: u64) -> Option<String> {
     let [shortest, longest] = job.extremes[usize::from(op != Op::Read)]?;
     (!(shortest..=longest).contains(&took)).then(|| {
