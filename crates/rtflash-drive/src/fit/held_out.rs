@@ -181,7 +181,7 @@ mod tests {
                 issued: 1_000_000 * at,
                 ended: 1_000_000 * at + level + at,
                 op: Op::Read,
-                process: 0,
+                process: None,
                 from: 0,
                 size: 4_096,
                 others: 0,

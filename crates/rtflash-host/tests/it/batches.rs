@@ -124,26 +124,31 @@ fn found(scenario: &Scenario) -> Vec<(usize, u64)> {
 
 /// An example by hand: a write of 100 ns has just begun. The read behind it joins a batch with the
 /// next write, and ends 105 ns after that begins. The first write is all that can be ahead of the
-/// read.
+/// read. Two commands can be inside, however many the drive takes together. A command that joins
+/// the batch adds 5 ns and its bytes, but no more than the longest command: with 1 ns per KiB,
+/// 1,280 KiB would add 1,285 ns.
 #[test]
 fn a_later_command_delays_its_batch() {
-    let text = |together: u32| {
+    let text = |together: u32, [read, write]: [u32; 2]| {
         format!(
             r#"{{ "device": {{ "kind": "measured", "depth": 2, "together": {together}, "each": "5ns",
-                "read": {{ "first": "10ns", "next": "10ns", "per_kib": "0ns", "services": [ {{ "size": "4KiB", "ns": [10] }} ] }},
-                "write": {{ "first": "100ns", "next": "100ns", "per_kib": "0ns", "services": [ {{ "size": "4KiB", "ns": [100] }} ] }} }},
+                "read": {{ "first": "10ns", "next": "10ns", "per_kib": "{read}ns", "services": [ {{ "size": "4KiB", "ns": [10] }} ] }},
+                "write": {{ "first": "100ns", "next": "100ns", "per_kib": "{write}ns", "services": [ {{ "size": "4KiB", "ns": [100] }} ] }} }},
             "scheduler": {{ "name": "k2", "max_inflight": 2 }}, "duration": "20us",
             "jobs": [ {{ "name": "log", "op": "write", "size": "4KiB", "class": "idle" }},
                 {{ "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "every": "1us", "phase": "1ns" }} ] }}"#
         )
     };
-    let found = |together| {
-        let scenario = read_scenario(&text(together), None).expect("a scenario");
+    let found = |together, per_kib| {
+        let scenario = read_scenario(&text(together, per_kib), None).expect("a scenario");
         let bound = bounds(&scenario)[0].terms.as_ref().expect("a bound").bound().as_ns();
         (bound, run(&scenario, 1).expect("a short run")[1].latencies.max())
     };
-    assert_eq!(found(1), (110, Some(109)));
-    assert_eq!(found(2), (205, Some(204)));
+    assert_eq!(found(1, [0, 0]), (110, Some(109)));
+    assert_eq!(found(2, [0, 0]), (205, Some(204)));
+    assert_eq!(found(4, [0, 0]), (205, Some(204)));
+    assert_eq!(found(2, [1, 0]), (300, Some(208)));
+    assert_eq!(found(2, [0, 1]), (300, Some(204)));
 }
 
 /// The read is the longest command of the batch by its line, and its service is 10 ns. The write

@@ -136,6 +136,31 @@ fn each_step_has_its_places() {
     // A third write of 8 KiB does not fit into 20 KiB.
     let begin = 1 << 20;
     assert_eq!(writes[..], [begin, begin + (8 << 10), begin, begin + (8 << 10)]);
+    // Random places of a step are none of the other one's, in any chain.
+    let steps = r#"[{ "op": "read", "size": "4KiB", "pattern": "random", "span": "1GiB" },
+        { "op": "write", "size": "4KiB", "pattern": "random", "span": "1GiB" }]"#;
+    let mut places = Places(vec![Vec::new(); 3]);
+    run_watched(&scenario(&format!(r#"{{ "name": "a", "steps": {steps}, "count": 8 }}"#), "1ms"), 1, &mut places)
+        .expect("a short run");
+    let [reads, writes, _] = &places.0[..] else { panic!("three operations") };
+    assert!(reads.len() == 8 && writes.len() == 8 && reads.iter().all(|from| !writes.contains(from)));
+}
+
+/// Chains of one read of 10 µs follow each other. An overhead of 5 µs is between two of them, and
+/// ends before the warm-up do not count.
+#[test]
+fn chains_have_the_overhead_and_the_warmup() {
+    let counts = |host: &str, warmup: &str| {
+        let text = text(r#"{ "name": "a", "steps": [{ "op": "read", "size": "4KiB" }] }"#, "100us")
+            .replace(r#""64KiB""#, &format!(r#""64KiB"{host}"#))
+            .replace(r#""100us""#, &format!(r#""100us", "warmup": "{warmup}""#));
+        let scenario = read_scenario(&text, None).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
+        let report = run(&scenario, 1).expect("a short run").remove(0);
+        (report.latencies.count(), report.steps[0].latencies.count())
+    };
+    assert_eq!(counts("", "0us"), (10, 10));
+    assert_eq!(counts(r#", "overhead": "5us""#, "0us"), (7, 7));
+    assert_eq!(counts("", "55us"), (5, 5));
 }
 
 #[test]

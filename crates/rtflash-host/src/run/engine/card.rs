@@ -200,7 +200,7 @@ impl<W: Watch> HostEngine<'_, W> {
             let handed = run.list.pop_front().expect("the list has a command");
             self.device.take(handed, self.now);
             card.is_running = true;
-            // Of a list the last command counts (`blk_mq_dispatch_rq_list`), and each one that a
+            // The last command of a list counts (`blk_mq_dispatch_rq_list`), and each one that a
             // process issues itself (`__blk_mq_issue_directly` of block/blk-mq.c).
             if run.list.is_empty() || run.is_direct {
                 card.busy = card.busy * 7 / 8;
