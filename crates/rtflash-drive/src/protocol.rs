@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rtflash_host::run::{Job, JobPattern, JobReleases};
+use rtflash_host::run::{Job, JobPace, JobPattern, JobReleases, MixedIo};
 use rtflash_host::{Class, Op};
 use rtflash_model::Span;
 
@@ -139,39 +139,135 @@ impl Protocol<'_> {
 }
 
 /// A job of a scenario as fio does it. `None` stands for a flush, a discard, a chain, and a job
-/// that goes through the page cache: its log times that. Write-back has a rate of whole I/Os.
+/// that goes through the page cache: its log times that. Write-back and bursts have a rate of I/Os.
 fn own(job: &Job) -> Option<Vec<String>> {
-    let direction = match job.op {
-        _ if job.is_chain() || job.is_buffered || job.is_flusher() => return None,
-        Op::Read => "read",
-        Op::Write => "write",
-        _ => return None,
-    };
-    let pattern = if job.pattern == JobPattern::Random { "rand" } else { "" };
+    if job.is_chain() || job.is_buffered || job.is_flusher() {
+        return None;
+    }
     let class = match job.class {
         Class::RealTime => 1,
         Class::Idle => 3,
         _ => 2,
     };
-    let mut options = vec![
-        format!("rw={pattern}{direction}"),
-        format!("bs={}", job.size),
-        format!("prioclass={class}"),
-        format!("prio={}", job.level),
-    ];
+    let mut options = kinds(job)?;
+    options.extend([format!("prioclass={class}"), format!("prio={}", job.level)]);
     let second = 1_000_000_000;
     match job.releases {
         JobReleases::Every { period, .. } => {
-            options.push(format!("rate_iops={}", (second / period.as_ns().max(1)).max(1)));
+            let ios = second * u64::from(job.burst) / period.as_ns().max(1);
+            options.push(format!("rate_iops={}", ios.max(1)));
         }
         JobReleases::Closed { depth, think } => {
             options.extend((think > Span::ZERO).then(|| format!("thinktime={}", think.as_ns().div_ceil(1_000))));
             options.extend((depth > 1).then(|| format!("iodepth={depth}")));
+            options.extend(pace(job));
         }
         JobReleases::WriteBack(written) => {
             options.push(format!("rate_iops={}", (written.rate / job.size.max(1)).max(1)));
         }
         JobReleases::Flusher => return None,
     }
+    options.extend(job.is_poisson.then(|| "rate_process=poisson".to_owned()));
     Some(options)
+}
+
+/// Operations and sizes, with the shares of each in whole percent; `None` beside reads and writes.
+fn kinds(job: &Job) -> Option<Vec<String>> {
+    let of = |op: Op| job.ios().filter(|io| io.op == op).collect::<Vec<_>>();
+    let (reads, writes) = (of(Op::Read), of(Op::Write));
+    if job.ios().count() > reads.len() + writes.len() {
+        return None;
+    }
+    let sum = |ios: &[MixedIo]| ios.iter().map(|io| u128::from(io.share)).sum::<u128>();
+    let percent = |part: u128, whole: u128| (100 * part + whole / 2) / whole.max(1);
+    let pattern = if job.pattern == JobPattern::Sequential { "" } else { "rand" };
+    let (all, direction) = (
+        sum(&reads) + sum(&writes),
+        match (reads.is_empty(), writes.is_empty()) {
+            (false, false) => "rw",
+            (false, true) => "read",
+            _ => "write",
+        },
+    );
+    let mut options = vec![format!("rw={pattern}{direction}")];
+    if direction == "rw" {
+        options.push(format!("rwmixread={}", percent(sum(&reads), all)));
+    }
+    // The shares of an operation's sizes up to each of these are rounded, so that they sum up.
+    let sizes = |ios: &[MixedIo]| {
+        let up_to = |number: usize| percent(sum(&ios[..number]), sum(ios));
+        let of = |at: usize| format!("{}/{}", ios[at].size, up_to(at + 1) - up_to(at));
+        (0..ios.len()).map(of).collect::<Vec<_>>().join(":")
+    };
+    options.push(match job.mix.as_slice() {
+        [] => format!("bs={}", job.size),
+        _ if writes.is_empty() => format!("bssplit={}", sizes(&reads)),
+        _ if reads.is_empty() => format!("bssplit={}", sizes(&writes)),
+        _ => format!("bssplit={},{}", sizes(&reads), sizes(&writes)),
+    });
+    Some(options)
+}
+
+/// The pace of a closed job's operations, if fio has one: bytes or I/Os of both.
+fn pace(job: &Job) -> Option<String> {
+    let all = if job.paces == [None; 3] { [job.pace.map(JobPace::Bytes); 3] } else { job.paces };
+    let or_none = |rate: Option<u64>| rate.map_or_else(String::new, |rate| rate.to_string());
+    let of = |rate: fn(JobPace) -> Option<u64>| [0, 1].map(|kind: usize| all[kind].and_then(rate));
+    let bytes = of(|pace| if let JobPace::Bytes(rate) = pace { Some(rate) } else { None });
+    let ios = of(|pace| if let JobPace::Ios(rate) = pace { Some(rate) } else { None });
+    let (name, [reads, writes]) = match (bytes, ios) {
+        ([None, None], [None, None]) => return None,
+        ([None, None], ios) => ("rate_iops", ios),
+        (bytes, _) => ("rate", bytes),
+    };
+    Some(format!("{name}={},{}", or_none(reads), or_none(writes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rtflash_host::run::{read_fio, read_scenario, read_setup};
+
+    use super::*;
+
+    const DEVICE: &str = r#""device": { "kind": "emmc", "read": { "first": "10us", "next": "5us", "per_kib": "1us" },
+        "write": { "first": "10us", "next": "5us", "per_kib": "1us" } }"#;
+
+    /// Jobs are read back as they were: operations, sizes, shares, pace and arrivals.
+    #[test]
+    fn jobs_are_read_back() {
+        let shares = |job: &Job| {
+            let all: u64 = job.ios().map(|io| io.share).sum();
+            job.ios().map(|io| (io.op, io.size, io.share * 10_000 / all)).collect::<Vec<_>>()
+        };
+        let read = r#""op": "read", "size": "4KiB""#;
+        let mix = r#""mix": [{ "op": "read", "size": "4KiB", "share": 42 }, { "op": "read", "size": "64KiB", "share": 28 },
+            { "op": "write", "size": "8KiB", "share": 30 }]"#;
+        for (fields, text) in [
+            (format!("{read}, \"pattern\": \"shuffled\", \"span\": \"1MiB\""), "rw=randread"),
+            (format!("{read}, \"every\": \"2ms\", \"arrivals\": \"poisson\""), "rate_iops=500\nrate_process=poisson"),
+            (format!("{read}, \"every\": \"2ms\", \"burst\": 3"), "rate_iops=1500"),
+            (
+                format!("{mix}, \"rate_iops\": {{ \"read\": 70, \"write\": 30 }}"),
+                "rwmixread=70\nbssplit=4096/60:65536/40,8192/100",
+            ),
+            (
+                format!("{mix}, \"rate\": {{ \"write\": \"4MB\" }}, \"arrivals\": \"poisson\""),
+                "rate=,4000000\nrate_process",
+            ),
+            (format!("{read}, \"rate\": \"4MB\""), "rate=4000000,4000000"),
+        ] {
+            let scenario = format!(r#"{{ {DEVICE}, "duration": "1s", "jobs": [{{ "name": "a", {fields} }}] }}"#);
+            let job = read_scenario(&scenario, None).expect("a scenario").jobs.remove(0);
+            let options = own(&job).expect("a job of fio").join("\n");
+            assert!(options.contains(text), "{options}");
+            let file = format!("[a]\nioengine=libaio\ndirect=1\nnorandommap\nsize=1m\n{options}\n");
+            let setup = read_setup(&format!("{{ {DEVICE} }}"), None).expect("a setup");
+            let back = read_fio(&file, &setup, &mut ()).expect("a job file").scenario.jobs.remove(0);
+            assert_eq!((shares(&back), back.is_poisson), (shares(&job), job.is_poisson), "{options}");
+            assert_eq!(back.pattern == JobPattern::Sequential, job.pattern == JobPattern::Sequential, "{options}");
+        }
+        let others = r#""mix": [{ "op": "read", "size": "4KiB" }, { "op": "discard", "size": "4KiB" }]"#;
+        let scenario = format!(r#"{{ {DEVICE}, "duration": "1s", "jobs": [{{ "name": "a", {others} }}] }}"#);
+        assert_eq!(own(&read_scenario(&scenario, None).expect("a scenario").jobs[0]), None);
+    }
 }
