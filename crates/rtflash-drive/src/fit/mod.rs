@@ -67,8 +67,9 @@ impl Fit {
         // The standard states the tags of a card, whatever was measured.
         self.attach = attach.filter(|how| of.states_depth || how.starts_with("mmc")).map(str::to_owned);
         if self.attach.is_none() {
+            let commands = if depth == 1 { "one command".to_owned() } else { format!("{depth} commands") };
             self.notes.push(format!(
-                "without a trace and --attach, `host bound` needs a scheduler that lets at most {depth} commands out \
+                "without a trace and --attach, `host bound` needs a scheduler that lets at most {commands} out \
                  (`max_inflight`), or `none`: `rtflash host protocol` prints --attach on the drive's own machine"
             ));
         }

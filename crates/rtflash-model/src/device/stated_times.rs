@@ -19,7 +19,7 @@ pub struct Shortest {
     pub page_transfer: Option<Span>,
 }
 
-/// What the times of a device are.
+/// The meaning of the times of a device.
 // The comments are the schema's descriptions. From typical times no guarantee follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
