@@ -107,7 +107,7 @@ fn an_attachment_makes_a_bound() {
         (answer.notes.concat(), rtflash(&["host", "bound", &path]).status)
     };
     let (notes, status) = bound("drive-unattached", &[]);
-    assert!(notes.contains("at most 1 commands out (`max_inflight`)") && status == 3, "{notes}");
+    assert!(notes.contains("at most one command out (`max_inflight`)") && status == 3, "{notes}");
     let (notes, status) = bound("drive-attached", &["--attach", "tags"]);
     assert!(!notes.contains("max_inflight") && status == 0, "{notes}");
     // A card's driver states its depth: 32 commands, or a list of 64, which K2 bounds one by one.
