@@ -62,8 +62,9 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         // The jobs are the same by each scheduler.
         if answers.is_empty() {
             warnings += &advice(&scenario);
-            let not_measured = input.fitted().and_then(|fitted| fitted.not_measured(&scenario));
-            warnings += &not_measured.map(|reason| output::warning(&reason)).unwrap_or_default();
+            if let Some(reason) = input.fitted().and_then(|fitted| fitted.not_measured(&scenario)) {
+                warnings += &output::warning(&reason);
+            }
         }
         let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
         let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?.map_err(gave_up)?;

@@ -29,7 +29,7 @@ impl DirtyPages {
     /// A write makes its pages dirty.
     pub(super) fn add(&mut self, from: u64, size: u64) {
         let last = from.saturating_add(size);
-        let (mut begin, mut end) = (from - from % PAGE, last.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX));
+        let (mut begin, mut end) = (from - from % PAGE, last.div_ceil(PAGE).saturating_mul(PAGE));
         while let Some((at, until)) = self.last_up_to(end).filter(|&(_, until)| until >= begin) {
             self.ranges.remove(&at);
             self.bytes -= until - at;

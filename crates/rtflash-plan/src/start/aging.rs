@@ -33,7 +33,7 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
 /// position of the chip times the pages of a chip, and the page on the chip. `None` with
 /// [`Aging::Random`].
 pub fn aged_places(layout: &Layout, aging: Aging) -> Option<PerId<Lpn, u32>> {
-    // Logical pages go round the chips, and round this number of blocks of so many pages.
+    // Logical pages go round the chips, and round these blocks, a page of each in turn.
     let (blocks, pages) = match aging {
         Aging::Fresh => (1, layout.logical_per_chip()),
         Aging::Worst => (layout.data_blocks(), layout.pages()),
