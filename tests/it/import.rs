@@ -72,7 +72,7 @@ fn buffers_of_a_recorder_are_its_deadline() {
     assert!(two.stderr.contains("every 8ms, each due after 16ms (") && !one.stderr.contains("due"), "{two:?}");
     assert_eq!((guaranteed(&one.stdout), guaranteed(&two.stdout)), (Some(false), Some(true)));
     let endless = rtflash_with_input(
-        &["import", "mcap", "-", "--flush", "100d", "--buffers", "4294967295", "--device", "dgist-2021"],
+        &["import", "mcap", "-", "--flush", "8640000s", "--buffers", "4294967295", "--device", "dgist-2021"],
         &bag(),
     );
     assert!(endless.status == 2 && endless.stderr.contains("`--buffers`"), "{endless:?}");
