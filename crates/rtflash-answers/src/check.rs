@@ -173,6 +173,7 @@ const OVERLOAD: f64 = 1e9;
 /// The verdict on tested clusters: of a no, by the first cluster that fails.
 fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>], lack: impl Fn(usize) -> String) -> Verdict {
     let first = |verdict: Option<bool>| clusters.iter().position(|cluster| cluster.schedulable == verdict);
+    let is_of_demand = analysis.demand_test().is_some();
     if let Some(position) = first(Some(false)) {
         let cluster = &clusters[position];
         return Verdict::no(match &cluster.data {
@@ -184,12 +185,15 @@ fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>], lack: impl Fn(u
                 };
                 format!("the data of cluster {position} do not fit, and {time}")
             }
-            _ if analysis.is_theorem() => {
-                format!("cluster {position} has U = {}, the limit is 1", load_above_one(cluster.utilization))
-            }
-            _ if cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
+            _ if is_of_demand && cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
                 let filled = load_above_one(cluster.utilization);
                 format!("cluster {position} has a demand of {filled} in its tightest interval, the limit is 1")
+            }
+            // A scheme of the field may have another obstacle.
+            _ if analysis.is_theorem()
+                || (!is_of_demand && cluster.utilization > 1.0 && cluster.complaints.is_empty()) =>
+            {
+                format!("cluster {position} has U = {}, the limit is 1", load_above_one(cluster.utilization))
             }
             _ => {
                 let reason = cluster.complaints.first().cloned().unwrap_or_else(|| lack(position));

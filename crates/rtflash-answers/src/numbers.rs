@@ -11,6 +11,7 @@ pub fn share(value: f64) -> String {
     let text = format!("{value:.4}");
     // What is above one must not read as one, nor what is below.
     match (text.as_str(), value) {
+        (_, value) if value >= u64::MAX as f64 => "no room".into(),
         ("1.0000", value) if value > 1.0 => ">1.0000".into(),
         ("1.0000", value) if value < 1.0 => "<1.0000".into(),
         _ => text,
