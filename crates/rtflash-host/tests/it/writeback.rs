@@ -117,7 +117,7 @@ fn fsync_writes_in_the_class_of_its_process_and_flushes() {
         assert_eq!(writes.0, [(1, Class::RealTime, 0, 4, 0)], "{us}");
         assert_eq!((sums(&reports[0].steps[0].latencies), sums(&reports[0].latencies)), ((us, us, 1), (1, 2, 2)));
     }
-    // What the flusher has on its way is in its class, and fsync waits for that.
+    // The flusher has some pages on their way in its class, and fsync waits for these.
     let (reports, writes) = ran(&text("", r#""background": "0B", "dirty": "1MiB""#, &job("rt"), "1ms"));
     assert_eq!(writes.0, [(1, BE, 4, 4, 0), (22, BE, 4, 4, 4)]);
     assert_eq!(sums(&reports[0].steps[0].latencies), (20, 20, 1));

@@ -164,7 +164,7 @@ impl Observer for AsKnown {
     }
 }
 
-/// The same, each record as soon as it is known.
+/// The records of a world, each as soon as it is known.
 pub fn as_known(world: &World) -> Vec<Record> {
     let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
     let mut admission = replay(world, clusters);
