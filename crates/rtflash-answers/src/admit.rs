@@ -1,4 +1,4 @@
-//! What `rtflash admit --format json` prints.
+//! The answer of `rtflash admit --format json`.
 
 use rtflash_alloc::admission::{
     AddedHow, AdmissionRefusal, Admitted, CollectionStage, LeftOutServers, RunningDevice, StreamRefusal,
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{CertificateAnswer, Text, chip_numbers, task_name, task_names};
 use crate::verdicts::Verdicts;
 
-/// What `rtflash admit --format json` prints, on one line. It can be read as an allocation.
+/// The answer of `rtflash admit --format json`, on one line. It can be read as an allocation.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdmitAnswer<'a> {
     /// Whether all tasks that do not run yet may be added, and each job stream has a server. False
     /// is no proof that they may not.
     pub admitted: bool,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1 on the set, and its guarantee.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// The analysis by whose certificates the device runs.
@@ -35,7 +35,8 @@ pub struct AdmitAnswer<'a> {
     /// The tasks that run now, and how long after its last request each may be left out of the task
     /// set.
     pub removable: Vec<RemovableTask<'a>>,
-    /// What the device runs by, all tasks added; as it is now where one is refused.
+    /// The allocation by which the device runs with all tasks added; the present one if a task is
+    /// refused.
     pub clusters: Vec<RunningCluster<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! What `rtflash alloc --format json` prints.
+//! The answer of `rtflash alloc --format json`.
 
 use std::borrow::Cow;
 
@@ -22,13 +22,13 @@ use crate::parts::{
 use crate::unplaced::UnplacedAnswer;
 use crate::verdicts::Verdicts;
 
-/// What `rtflash alloc --format json` prints for one task set, on one line.
+/// The answer of `rtflash alloc --format json` for one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllocAnswer<'a> {
     /// Whether every deadline is met, and the declared data fit: true, false, or null where the
     /// algorithm cannot tell.
     pub schedulable: Option<bool>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1 on the set, and its guarantee.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
@@ -40,8 +40,8 @@ pub struct AllocAnswer<'a> {
     pub clusters: Vec<ClusterAnswer<'a>>,
     /// The task that could not be placed, and why.
     pub unplaced: Option<UnplacedAnswer<'a>>,
-    /// Where that is no yes: a proof that no allocation meets every deadline, whatever the
-    /// algorithm and the analysis, if one was found.
+    /// Beside any other answer than yes: a proof that no allocation meets every deadline, whatever
+    /// the algorithm and the analysis, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
@@ -50,14 +50,14 @@ pub struct AllocAnswer<'a> {
     pub guaranteed: Option<bool>,
     /// Whether the clusters printed here are; null as above, and where none are printed.
     pub guaranteed_as_placed: Option<bool>,
-    /// What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the
-    /// clusters needs; null where nothing is promised.
+    /// The reliance of the promise: `nothing`, `neighbours` or `queue`, the most that any of the
+    /// clusters needs; null if nothing is promised.
     pub relies_on: Option<Text<'static>>,
-    /// What would make the set schedulable: for a single set that is not, null otherwise.
+    /// Changes that make the set schedulable: for a single set that is not, null otherwise.
     pub advice: Option<AdviceAnswer<'a>>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
-    /// device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
-    /// the clusters.
+    /// For tasks that declare their data: the data of all tasks beside the logical pages of the
+    /// whole device (with `part-ftl`, of its data chips). Data that fit there need not fit the
+    /// clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
     /// U_R of PaRT-FTL (only with `part-ftl`).
@@ -82,8 +82,8 @@ pub struct AdviceAnswer<'a> {
     /// Tasks with requests that no number of chips serves in time, and what lets them be served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub served: Vec<ServedByAnswer<'a>>,
-    /// With such tasks: what the other changes suppose; left out if nothing was found that serves
-    /// all of them.
+    /// Beside such tasks: the assumption of the other changes; left out if nothing was found that
+    /// serves all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supposes: Option<SupposedAnswer<'a>>,
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
@@ -115,13 +115,13 @@ pub struct AdviceAnswer<'a> {
     pub logical_ratio_resolution: Option<f64>,
     /// The share of the load that can be carried: every period divided by it.
     pub load: Option<f64>,
-    /// Where data do not fit: the share of each task's data that would.
+    /// For data that do not fit: the share of each task's data that would.
     pub data: Option<f64>,
     /// All data then, in pages.
     pub data_pages: Option<u128>,
     /// Another algorithm that finds an allocation.
     pub algorithm: Option<Text<'static>>,
-    /// Where programs may fail: a `program_failures` of the device that is few enough.
+    /// For programs that can fail: a `program_failures` of the device that is few enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_failures: Option<u32>,
 }
@@ -137,8 +137,8 @@ pub struct ServedByAnswer<'a> {
     /// Later relative deadlines of those requests, together: the first steps with which it passes.
     /// Empty if none up to their periods do.
     pub deadlines: Vec<RequestTimeAnswer<'a>>,
-    /// Without such deadlines: longer periods of those requests, which are the deadlines too,
-    /// together: the first steps with which it passes, up to 16 times their own.
+    /// If no such deadlines are found: longer periods of those requests, which are the deadlines
+    /// too, together: the first steps with which it passes, up to 16 times their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<RequestTimeAnswer<'a>>,
     /// An `erase_suspend` and `erase_resume` of the device, equally long, with which it passes: the
@@ -260,10 +260,10 @@ pub struct ClusterAnswer<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks, in the order of the task set.
     pub tasks: Vec<Text<'a>>,
-    /// U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as
+    /// U of the cluster, blocking included, Eq. (IV.9). Under a certificate it equals
     /// `demand_share`, which is no utilization.
     pub utilization: f64,
-    /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    /// Under a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demand_share: Option<f64>,
     /// The share lost to blocking, t_e / min(T).
@@ -281,17 +281,17 @@ pub struct ClusterAnswer<'a> {
     pub server_utilization: f64,
     /// The GC task of each writing task.
     pub gc: Vec<GcAnswer<'a>>,
-    /// What a sound analysis promises of the cluster, and the device runs by. Under such an
-    /// analysis the shares above are those of the tightest interval.
+    /// The certificate: the promise of a sound analysis to the cluster, by which the device runs.
+    /// Under such an analysis the shares above are those of the tightest interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
-    /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
+    /// Under a certificate that holds: `nothing`, it holds whatever other clusters do;
     /// `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
     /// because moreover the bus serves first come, first served, transfers take exactly as long as
     /// the device says, and reads sense for no longer, and for less than a transfer shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
-    /// Where tasks of the cluster declare their data: these beside its logical pages.
+    /// For tasks of the cluster that declare their data: these beside its logical pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
 }

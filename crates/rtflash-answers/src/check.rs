@@ -1,4 +1,4 @@
-//! What `rtflash check --format json` prints of an allocation.
+//! The answer of `rtflash check --format json` about an allocation.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ use crate::parts::{RawMeta, Text, chip_numbers, meta, reliance_name, task_names}
 use crate::reasons::load_above_one;
 use crate::verdicts::{Verdict, Verdicts};
 
-/// What `rtflash check --format json` prints for one task set and its allocation, on one line.
+/// The answer of `rtflash check --format json` for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
     /// Whether every cluster passes; null if that is not decided.
     pub schedulable: Option<bool>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1 on the set, and its guarantee.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// The analysis that was tested with.
@@ -65,10 +65,10 @@ pub struct CheckedCluster<'a> {
     /// needed, and what is relied on that is not granted. Under one of the field's schemes: what
     /// forbids the cluster whatever its utilization.
     pub complaints: Vec<String>,
-    /// What is stated and is not so any more, and of no consequence for the verdict: numbers that
-    /// another load had, tasks that are gone.
+    /// Statements that no longer hold and do not change the verdict: numbers that another load had,
+    /// tasks that are gone.
     pub notes: Vec<String>,
-    /// Where tasks of the cluster declare their data: these beside its logical pages. Where they do
+    /// For tasks of the cluster that declare their data: these beside its logical pages. If they do
     /// not fit, `schedulable` is false under every analysis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
@@ -218,7 +218,7 @@ fn lack(shares: Option<Shares>) -> String {
     }
 }
 
-/// What a cluster relies on, in words.
+/// The reliance of a cluster, in words.
 pub fn relied_on(reliance: Reliance) -> &'static str {
     match reliance {
         Reliance::Nothing => "nothing but its own certificate",

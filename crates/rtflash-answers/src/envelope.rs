@@ -1,5 +1,5 @@
-//! What every answer in JSON has around it: the format, in a stream the line, and what stands in
-//! the place of an answer where the input is wrong. `docs/formats.md` says what is promised of it.
+//! The frame of every answer in JSON: the format, in a stream the line, and the fault that replaces
+//! an answer to a wrong input. `docs/formats.md` says what is promised of it.
 
 use rtflash_model::ANSWER_FORMAT;
 use schemars::{JsonSchema, Schema, schema_for};
@@ -25,7 +25,7 @@ pub fn line(answer: &impl Serialize) -> String {
     text
 }
 
-/// What a command answers. Written where the answers are, so that who prints them compiles no
+/// An answer of a command. It is written beside the answers, so that a printer of it compiles no
 /// writer.
 pub trait Answer {
     /// One line of JSON, as the command prints it.
@@ -63,7 +63,7 @@ pub fn number(text: &mut String, line: usize) {
     text.insert_str(HEAD.len(), &format!(r#""line":{line},"#));
 }
 
-/// What [`read`] finds on a line.
+/// The content of a line that [`read`] reads.
 #[derive(Debug, Clone)]
 pub struct ReadAnswer<T> {
     /// In a stream, the line of the input on which the task set begins.
@@ -72,7 +72,7 @@ pub struct ReadAnswer<T> {
     pub answer: Result<T, Fault>,
 }
 
-/// What stands around an answer. The fields of the answer are passed over.
+/// The frame of an answer. The fields of the answer are passed over.
 #[derive(Deserialize)]
 struct Head {
     format: u64,
@@ -122,18 +122,17 @@ pub enum ReadError {
     Format(u64),
 }
 
-/// What stands in a stream in the place of an answer where the input is wrong.
+/// The line in a stream that replaces an answer to a wrong input.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorLine {
-    /// What is wrong.
+    /// The fault.
     pub error: Fault,
 }
 
-/// What is wrong with an input: the first fault where there are several. Standard error has them
-/// all.
+/// The fault of an input: the first one of several. Standard error has them all.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// What is wrong, and what would be right.
+    /// The fault, and what would be right.
     pub message: String,
     /// The value at fault, such as `tasks[3].read.period`; empty for the whole.
     pub path: String,

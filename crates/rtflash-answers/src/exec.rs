@@ -1,4 +1,4 @@
-//! What `exec`, and `check` of a trace, print as JSON.
+//! The JSON answer of `exec`, and of `check` for a trace.
 
 mod run;
 mod tables;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::parts::{Nanoseconds, RawMeta, Text, meta};
 use crate::verdicts::Verdicts;
 
-/// What `rtflash exec --format json` prints for one task set, on one line.
+/// The answer of `rtflash exec --format json` for one task set, on one line.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ExecAnswer<'a> {
     /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
     pub verdict: Option<Text<'static>>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1 on the set, and its guarantee.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// Why nothing could be run; or what the allocation relies on beyond what was granted, which
@@ -29,11 +29,11 @@ pub struct ExecAnswer<'a> {
     pub analysis: Text<'a>,
     /// Whether the analysis accepts the allocation.
     pub predicted_schedulable: Option<bool>,
-    /// What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or
-    /// `queue`.
+    /// The reliance of clusters with certificates that hold: `nothing`, `neighbours` or `queue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
-    /// What of that the run does not obey, if it does not: its late requests break no promise.
+    /// The part of that reliance that the run does not obey, if any: its late requests break no
+    /// promise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disobeys: Option<String>,
     /// Notes for the reader: on jobs that get nothing, erases that are not suspended, and the trace
@@ -43,7 +43,7 @@ pub struct ExecAnswer<'a> {
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,
-    /// What every checker found.
+    /// The finding of every checker.
     pub checks: Vec<CheckLine<'a>>,
     /// Real-time reads and writes.
     pub requests: Vec<JobsLine<'a>>,
@@ -110,7 +110,7 @@ pub struct Settings {
     /// True where requests that come early are held, and larger ones cut; else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<bool>,
-    /// What tasks trim, as `--trim` says it; left out where nothing is trimmed.
+    /// The trims of tasks, as `--trim` says it; left out if nothing is trimmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Vec<Text<'static>>>,
     /// `round-robin` where the bus is not first come, first served; else left out.
@@ -122,10 +122,10 @@ pub struct Settings {
     /// Whether idle chips of a superblock take pages of other requests, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<bool>,
-    /// Of a thousand programs and erases, how many fail where they may; left out where none do.
+    /// Failures in a thousand programs and erases that can fail; left out if none do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<u16>,
-    /// Where the randomness started.
+    /// The seed of the randomness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -138,9 +138,9 @@ pub struct CheckLine<'a> {
     pub name: Text<'a>,
     /// The assumption in a sentence.
     pub assumption: Text<'a>,
-    /// What bound and observation are counted in: `ns`, `pages` or `times`.
+    /// The unit of bound and observation: `ns`, `pages` or `times`.
     pub unit: Text<'static>,
-    /// What was promised; null where nothing was observed.
+    /// The promised value; null if nothing was observed.
     pub bound: Option<u64>,
     /// The worst that was observed.
     pub observed: Option<u64>,
@@ -253,7 +253,7 @@ pub struct ClusterLine<'a> {
 /// run to its end.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct WearLine {
-    /// What was measured: the whole run.
+    /// The span that was measured: the whole run.
     pub measured_ns: u64,
     /// The chip.
     pub chip: u32,

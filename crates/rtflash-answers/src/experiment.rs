@@ -1,4 +1,4 @@
-//! What an experiment comes to, in tables and sentences.
+//! The results of an experiment, in tables and sentences.
 
 use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 
@@ -52,7 +52,7 @@ pub fn contenders_table(summary: &Summary) -> AnswerTable {
     table
 }
 
-/// Who schedules more of the sets, a sentence for each pair.
+/// A sentence for each pair of algorithms: which one schedules more of the sets.
 pub fn gains(summary: &Summary) -> Vec<String> {
     let several = several(summary);
     summary.gains.iter().filter_map(|of| gain(of, several)).collect()

@@ -157,9 +157,9 @@ pub struct ExplainedCluster<'a> {
     pub min_period_ns: Option<Nanoseconds>,
     /// t_e / min(T).
     pub blocking: f64,
-    /// U, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization.
+    /// U, Eq. (IV.9). Under a certificate it equals `demand_share`, which is no utilization.
     pub utilization: f64,
-    /// With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    /// Under a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demand_share: Option<f64>,
     /// U_s, Eq. (IV.10); 0 where U is above 1.
@@ -172,15 +172,14 @@ pub struct ExplainedCluster<'a> {
     /// The certificate of a sound analysis, its tightest interval as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
-    /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
-    /// a superblock), and C_g, what a GC pass takes at most.
+    /// Under a certificate: c_r and c_w, the charge of a page that is read or programmed (a row, in
+    /// a superblock), and C_g, the longest time of a GC pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<UnitCosts>,
-    /// With a certificate, where its test of time passes: what it relies on, as `check` says it.
+    /// Under a certificate that passes its test of time: its reliance, as `check` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
-    /// With a certificate, where the cluster holds: what each step of that rests on, in the order
-    /// of the argument.
+    /// Under a certificate that holds: the grounds of each step, in the order of the argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests_on: Vec<GroundText>,
 }

@@ -1,15 +1,15 @@
-//! What `rtflash export … --format json` prints, and what `check --mqsim` and `check --fio` do.
+//! The answers of `rtflash export … --format json`, of `check --mqsim` and of `check --fio`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parts::Text;
 
-/// What `rtflash export … --format json` prints: one line. The same is in `export.json` beside the
-/// files, from which `check` knows what was asked for.
+/// The answer of `rtflash export … --format json`: one line. `export.json` beside the files repeats
+/// it: `check` reads the request from there.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ExportAnswer<'a> {
-    /// What for: `mqsim`, `fio`, `femu`, `nvme` or `firmware`.
+    /// The target: `mqsim`, `fio`, `femu`, `nvme` or `firmware`.
     pub to: Text<'a>,
     /// The files that were written, `export.json` apart.
     pub files: Vec<Text<'a>>,
@@ -17,7 +17,7 @@ pub struct ExportAnswer<'a> {
     /// Rust; absent where other files are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<'a>>,
-    /// What is different there, or not kept: sentences.
+    /// The differences there, and what is not kept: sentences.
     pub notes: Vec<Text<'a>>,
     /// Bytes of a page there; null where nothing is replayed.
     pub page_bytes: Option<u64>,
@@ -42,7 +42,7 @@ pub struct ExportedStream<'a> {
     pub period_ns: u64,
 }
 
-/// What `check --mqsim` and `check --fio` print with `--format json`: one line.
+/// The answer of `check --mqsim` and `check --fio` under `--format json`: one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayAnswer<'a> {
     /// Whose results they are: `mqsim` or `fio`.
@@ -54,7 +54,7 @@ pub struct ReplayAnswer<'a> {
     pub streams: Vec<ReplayLine<'a>>,
 }
 
-/// What became of the requests of one kind of a task.
+/// The outcome of the requests of one kind of a task.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayLine<'a> {
     /// The task's name.

@@ -1,4 +1,4 @@
-//! What promises rest on, in the answer of `explain`.
+//! The grounds of promises, in the answer of `explain`.
 
 use rtflash_analysis::certified::{Ground, Held, grounds};
 use rtflash_model::{Allocation, Reliance, TaskSet};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::parts::Text;
 
-/// What a step of a promise rests on.
+/// The grounds of a step of a promise.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Ground")]
 pub struct GroundText {
-    /// What it says.
+    /// Its statement.
     pub claim: Text<'static>,
-    /// Where docs/analysis.md proves it.
+    /// The place in docs/analysis.md that proves it.
     pub theorem: Text<'static>,
     /// Whether a machine has checked the proof.
     pub machine_checked: bool,
@@ -22,7 +22,7 @@ pub struct GroundText {
     pub proof: Option<ProofText>,
 }
 
-/// Where a proof is that a machine has checked.
+/// The place of a proof that a machine has checked.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Proof")]
 pub struct ProofText {
@@ -44,7 +44,7 @@ impl From<Ground> for GroundText {
     }
 }
 
-/// What a cluster's promise rests on, if it has one.
+/// The grounds of a cluster's promise, if it has one.
 pub(crate) fn rests_on(
     set: &TaskSet,
     allocation: &Allocation,

@@ -1,4 +1,4 @@
-//! What is guaranteed on the device, next to a verdict that need not guarantee anything.
+//! The guarantee on the device, next to a verdict that need not guarantee anything.
 
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome, PartFtlTest};
 use rtflash_analysis::certified::{certified, reliances};
@@ -7,7 +7,7 @@ use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
 use crate::verdicts::Verdict;
 
-/// What the sound analysis guarantees of a set for which some analysis has an outcome.
+/// The guarantee of the sound analysis for a set for which some analysis has an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guarantee {
     /// Whether it accepts the set, with the clusters of the outcome or with others.
@@ -15,7 +15,7 @@ pub struct Guarantee {
     /// Whether it accepts the clusters of the outcome; `None` where there are none, nothing was
     /// asked, or it cannot tell.
     pub as_placed: Option<bool>,
-    /// What the clusters that it accepts rely on.
+    /// The reliance of the clusters that it accepts.
     pub relies_on: Option<Reliance>,
 }
 
@@ -36,7 +36,8 @@ impl Guarantee {
             return Guarantee { verdict, as_placed, relies_on: None };
         }
         let demand = matches!(analysis.test(), Test::Demand(_));
-        // What the sound analysis finds by its usual algorithm is its answer about the set.
+        // If the sound analysis decides by its usual algorithm, its outcome is the answer about the
+        // set.
         let usual = analysis.name() == SOUND && allocator == BestFit.name();
         match outcome {
             Outcome::Schedulable(allocation) if demand => {
@@ -124,7 +125,7 @@ fn printed_by(analysis: &dyn Analysis, algorithm: &str, granted: Reliance) -> St
     format!("alloc --analysis {SOUND}{algorithm}{rely_on} prints them")
 }
 
-/// What an allocation relies on; `None` where it has no certificates, or does not hold at all.
+/// The reliance of an allocation; `None` if it has no certificates, or does not hold at all.
 pub fn needed(set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {
     let all: Option<Vec<Reliance>> = reliances(set, allocation).into_iter().collect();
     all?.into_iter().max()

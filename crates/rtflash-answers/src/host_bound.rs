@@ -1,4 +1,4 @@
-//! What `rtflash host bound --format json` prints.
+//! The answer of `rtflash host bound --format json`.
 
 use rtflash_host::bound::{Bound, LatencyTerms, rests_on};
 use rtflash_host::run::{Job, Scenario};
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::parts::Text;
 
-/// What `rtflash host bound --format json` prints for each scheduler, a line each.
+/// The answer of `rtflash host bound --format json` for each scheduler, a line each.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundAnswer<'a> {
     /// The scheduler.
     pub scheduler: Text<'a>,
     /// The real-time jobs, in the scenario's order.
     pub jobs: Vec<JobBound<'a>>,
-    /// What the bounds rest on, a clause each: first the name by which docs/host.md calls it.
+    /// The grounds of the bounds, a clause each: first the name by which docs/host.md calls it.
     pub rests_on: Vec<String>,
     /// The claims of a device that was fitted to measurements, a sentence each; null for other
     /// devices.
@@ -38,7 +38,7 @@ pub struct JobBound<'a> {
     pub rule: Text<'static>,
     /// Why there is no bound; null where there is one.
     pub why: Option<String>,
-    /// What the bound is the sum of; null where there is none.
+    /// The terms of the bound; null if there is none.
     pub terms: Option<BoundTerms>,
     /// Bounds of the steps of a chain with I/Os; null for a job without `steps`, or without a
     /// bound. The bound above is one of the whole chain, and can be less than their sum.
@@ -61,16 +61,16 @@ pub struct StepLatency<'a> {
 /// The terms of a bound, in nanoseconds.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundTerms {
-    /// What can be inside the device.
+    /// The requests that can be inside the device.
     pub inside_ns: u64,
-    /// What other real-time jobs send ahead.
+    /// The requests that other real-time jobs send ahead.
     pub ahead_ns: u64,
     /// The I/O itself.
     pub own_ns: u64,
 }
 
 impl<'a> BoundAnswer<'a> {
-    /// What was found for a scenario.
+    /// The answer for a scenario.
     pub fn new(scenario: &'a Scenario, bounds: &[Bound]) -> BoundAnswer<'a> {
         let step = |job: &'a Job, (at, terms): &(usize, LatencyTerms)| {
             let (of, number) = (&job.steps[*at], u32::try_from(at + 1));

@@ -1,4 +1,4 @@
-//! What `rtflash host run --format json` prints.
+//! The answer of `rtflash host run --format json`.
 
 use rtflash_host::SchedulerSettings;
 use rtflash_host::bound::BoundAssumption;
@@ -11,7 +11,7 @@ use crate::numbers::{quantity, separated};
 use crate::parts::Text;
 use crate::table::{AnswerTable, Cell, Tone};
 
-/// What `rtflash host run --format json` prints for each scheduler, a line each.
+/// The answer of `rtflash host run --format json` for each scheduler, a line each.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HostAnswer<'a> {
     /// The scheduler.
@@ -23,14 +23,14 @@ pub struct HostAnswer<'a> {
     pub jobs: Vec<HostJob<'a>>,
     /// The lengths of the queues, from the warm-up to the duration.
     pub queues: HostQueues,
-    /// What `host bound` supposes, as it was seen in the run.
+    /// The assumptions of `host bound`, as they were seen in the run.
     pub assumptions: Vec<HostAssumption>,
 }
 
 /// Something that bounds suppose, in a [`HostAnswer`]: docs/host.md has the list.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HostAssumption {
-    /// What it is called.
+    /// Its name.
     pub name: Text<'static>,
     /// Whether it held; null where there was nothing to be looked at.
     pub holds: Option<bool>,
@@ -217,7 +217,7 @@ impl HostAnswer<'_> {
         table
     }
 
-    /// What bounds suppose, as it was seen.
+    /// The assumptions of bounds, as they were seen.
     pub fn assumptions_table(&self) -> AnswerTable {
         let mut table = AnswerTable::new(["+scheduler", "assumption", "seen", ">first broken at"]);
         table.rows.extend(self.assumptions.iter().map(|seen| {

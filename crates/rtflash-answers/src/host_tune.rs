@@ -1,4 +1,4 @@
-//! What `rtflash host tune --format json` prints.
+//! The answer of `rtflash host tune --format json`.
 
 use rtflash_host::run::Scenario;
 use rtflash_host::tune::{Measured, Objective, Tuning, k2, mq_deadline, sysfs};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::parts::Text;
 
-/// What `rtflash host tune --format json` prints: one line.
+/// The answer of `rtflash host tune --format json`: one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TuneAnswer<'a> {
-    /// What was wanted: `latency-share`, `bandwidth-share` or `deadline`.
+    /// The objective: `latency-share`, `bandwidth-share` or `deadline`.
     pub objective: Text<'static>,
     /// The real-time jobs, in the scenario's order.
     pub jobs: Vec<Text<'a>>,
@@ -98,7 +98,7 @@ impl TuneSetting {
 }
 
 impl<'a> TuneAnswer<'a> {
-    /// What was found for a scenario.
+    /// The answer for a scenario.
     pub fn new(scenario: &'a Scenario, objective: Objective, tuning: &Tuning) -> TuneAnswer<'a> {
         let real_time = || scenario.jobs.iter().filter(|job| job.is_real_time());
         let setting = |of: &Measured| TuneSetting::new(of, objective, tuning);

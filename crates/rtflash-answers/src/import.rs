@@ -1,51 +1,51 @@
-//! What `rtflash import … --format json` prints.
+//! The answer of `rtflash import … --format json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{RawMeta, Text, meta};
 
-/// What `rtflash import … --format json` prints: one line.
+/// The answer of `rtflash import … --format json`: one line.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer<'a> {
-    /// What was read: `mcap`, `mqsim`, `fio`, `blkparse` or `msr`.
+    /// The kind of input: `mcap`, `mqsim`, `fio`, `blkparse` or `msr`.
     pub from: Text<'a>,
     /// Lines that hold a request; of a bag its messages, of a configuration nothing.
     pub read: u64,
     /// Lines that are well-formed and hold something else.
     pub passed_over: u64,
-    /// Lines that could not be read. What they held is missing in the answer: the exit status is 3.
+    /// Lines that could not be read. Their content is missing in the answer: the exit status is 3.
     pub refused: u64,
     /// The first twenty of those that could not be read.
     pub first_refused: Vec<RefusedAnswer<'a>>,
-    /// Of a bag or a trace: when its messages or requests came, and how much they move.
+    /// For a bag or a trace: the times of its messages or requests, and the bytes that they move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extent: Option<ExtentAnswer>,
-    /// Of a bag or a trace: why its times are implausible, sentences. Times in another unit are the
-    /// usual cause.
+    /// For a bag or a trace: why its times are implausible, sentences. Times in another unit are
+    /// the usual cause.
     #[serde(default)]
     pub warnings: Vec<Text<'a>>,
-    /// Of a trace of requests: how many requests of all devices move no data, such as discards and
+    /// For a trace of requests: how many requests of all devices move no data, such as discards and
     /// write zeroes. They are among the lines that are passed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_data: Option<u64>,
-    /// Of a bag: what the recorder writes, which is the task.
+    /// For a bag: the writes of the recorder, which are the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<RecorderAnswer>,
-    /// Of a bag: its topics.
+    /// For a bag: its topics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics: Option<Vec<TopicAnswer<'a>>>,
-    /// Of a trace of requests: the most bytes and pages that come in windows of 1, 2, 4, 8, … ms.
+    /// For a trace of requests: the most bytes and pages that come in windows of 1, 2, 4, 8, … ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Vec<CurveAnswer>>,
-    /// Of a configuration: what of it a device cannot keep, sentences.
+    /// For a configuration: what of it a device cannot keep, sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<Vec<Text<'a>>>,
-    /// Of a configuration: the device, as a task set may have it.
+    /// For a configuration: the device, as a task set may have it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub device: Option<RawMeta<'a>>,
-    /// Of a bag or a trace: the task set.
+    /// For a bag or a trace: the task set.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub task_set: Option<RawMeta<'a>>,
@@ -56,7 +56,7 @@ pub struct ImportAnswer<'a> {
 pub struct RefusedAnswer<'a> {
     /// Which line, from 1; of a bag, which record.
     pub line: u64,
-    /// What is wrong with it.
+    /// The fault of the line.
     pub problem: Text<'a>,
 }
 

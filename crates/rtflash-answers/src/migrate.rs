@@ -1,4 +1,4 @@
-//! What `rtflash migrate --format json` prints.
+//! The answer of `rtflash migrate --format json`.
 
 use rtflash_alloc::admission::RunningDevice;
 use rtflash_alloc::migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove};
@@ -11,7 +11,7 @@ use crate::admit::{AddedTask, LeftOutAnswer, RunningCluster, ServedStream};
 use crate::parts::{Text, chip_numbers, task_name, task_names};
 use crate::verdicts::{Verdict, Verdicts};
 
-/// What `rtflash migrate --format json` prints, on one line. It can be read as an allocation.
+/// The answer of `rtflash migrate --format json`, on one line. It can be read as an allocation.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct MigrateAnswer<'a> {
     /// Whether a way was found. False is no proof that there is none.
@@ -37,7 +37,7 @@ pub struct MigrateAnswer<'a> {
     /// The analysis by which `check` accepts `clusters`: `sound`, if these are not all of the kind
     /// that `analysis` makes; null if no way was found.
     pub accepted_by: Option<Text<'a>>,
-    /// What the device runs by in the end; as it is now where no way was found.
+    /// The allocation by which the device runs in the end; the present one if no way was found.
     pub clusters: Vec<RunningCluster<'a>>,
 }
 
@@ -58,9 +58,10 @@ pub struct MovingStage<'a> {
     pub switched_within_ns: u64,
     /// When nothing is left at the old places, at most.
     pub over_within_ns: u64,
-    /// What runs while the stage is under way, the tasks that move still at their old places.
+    /// The allocation that runs while the stage is under way, the tasks that move still at their
+    /// old places.
     pub clusters: Vec<RunningCluster<'a>>,
-    /// What a run of the stage came to; null where none was asked for.
+    /// The outcome of a run of the stage; null if none was asked for.
     pub executed: Option<StageExecution<'a>>,
 }
 

@@ -9,7 +9,7 @@ use crate::parts::Nanoseconds;
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
     let text = format!("{value:.4}");
-    // What is above one must not read as one, nor what is below.
+    // A number above one must not read as one, nor must a number below.
     match (text.as_str(), value) {
         (_, value) if value >= u64::MAX as f64 => "no room".into(),
         ("1.0000", value) if value > 1.0 => ">1.0000".into(),
@@ -94,7 +94,7 @@ pub fn bytes(bytes: u128) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut amount = bytes as f64;
     let mut unit = 0;
-    // What rounds to 1,024 of a unit is one of the next.
+    // An amount that rounds to 1,024 of a unit is one of the next.
     while amount >= 1_023.95 && unit + 1 < units.len() {
         amount /= 1_024.0;
         unit += 1;
@@ -120,7 +120,7 @@ pub fn volume(bytes: f64) -> String {
     format!("{amount:.places$} {unit}")
 }
 
-/// What a request moves a second, for people.
+/// The bytes that a request moves a second, for people.
 pub fn request_rate(device: &Device, pages: u64, period: Span) -> String {
     let moved = device.bytes(pages.into()) as f64;
     format!("{}/s", volume(moved * 1e9 / period.as_ns() as f64))

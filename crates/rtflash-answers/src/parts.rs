@@ -1,4 +1,4 @@
-//! What answers have in common: names, times, certificates.
+//! Parts that answers share: names, times, certificates.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,8 @@ pub struct CertificateAnswer {
     pub server_thousandths: u32,
     /// The tightest interval L; null without tasks.
     pub tightest_ns: Option<u64>,
-    /// What is left of it beside demand, blocking and the server, rounded down. Below zero where
-    /// the test fails.
+    /// The rest of it beside demand, blocking and the server, rounded down. It is below zero if the
+    /// test fails.
     pub slack_ns: Option<i64>,
     /// False where a superblock may not backfill, so that what is promised holds; else left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -185,7 +185,7 @@ pub fn impossible_reason(set: &TaskSet, proof: &Impossible, beside: Beside) -> S
     }
 }
 
-/// What a proof supposes where no task declares its data.
+/// The assumption of a proof about a set in which no task declares its data.
 fn supposing(if_full: bool) -> &'static str {
     if if_full { " (if all logical pages are in use; with data_pages declared it may be another matter)" } else { "" }
 }

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::parts::{Nanoseconds, Text};
 
-/// What a scheme adds up in a cluster, and what has to fit.
+/// The sums of a scheme in a cluster, each with its limit.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Scheme")]
 pub struct SchemeTerms<'a> {
     /// The terms, whose sum is at most one in a cluster that is in time.
     pub terms: Vec<SchemeTerm<'a>>,
-    /// What has to fit, or to be in time.
+    /// The quantities that have to fit, or to be in time.
     pub rooms: Vec<SchemeRoom>,
 }
 
@@ -22,11 +22,11 @@ pub struct SchemeTerms<'a> {
 pub struct SchemeTerm<'a> {
     /// Whose it is; null of blocking.
     pub task: Option<Text<'a>>,
-    /// What it is of: `read`, `write`, `gc` or `blocking`.
+    /// The kind of work: `read`, `write`, `gc` or `blocking`.
     pub term: Text<'static>,
     /// Pages, or passes.
     pub times: u64,
-    /// What each of them takes.
+    /// The cost of each of them.
     pub cost_ns: Nanoseconds,
     /// In this time.
     pub period_ns: Nanoseconds,
@@ -43,7 +43,7 @@ pub struct SchemeRoom {
     pub needed: u64,
     /// The room for them.
     pub there: u64,
-    /// What is counted: `pages` or `ns`.
+    /// The unit: `pages` or `ns`.
     pub unit: Text<'static>,
     /// Whether they fit.
     pub fits: bool,

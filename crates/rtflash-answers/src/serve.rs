@@ -1,11 +1,11 @@
-//! What `rtflash serve --format json` prints.
+//! The answer of `rtflash serve --format json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parts::Text;
 
-/// What `rtflash serve --format json` prints when it ends, on one line. Times are of the device's
+/// The answer of `rtflash serve --format json` at its end, on one line. Times are of the device's
 /// clock, but for `behind_ns`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServeAnswer<'a> {
@@ -46,7 +46,7 @@ pub struct ServedTask<'a> {
     pub trimmed_pages: u64,
 }
 
-/// What came of reads or writes, in a [`ServedTask`].
+/// The outcome of reads or writes, in a [`ServedTask`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServedDirection {
     /// Commands of clients that ended.

@@ -1,4 +1,4 @@
-//! What `rtflash size --format json` prints.
+//! The answer of `rtflash size --format json`.
 
 mod tables;
 
@@ -22,7 +22,7 @@ use crate::parts::{RawMeta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
 use crate::verdicts::Verdicts;
 
-/// What `rtflash size --format json` prints for one task set, on one line.
+/// The answer of `rtflash size --format json` for one task set, on one line.
 ///
 /// Every limit was found by allocating again: it passes, and the next step beyond it fails. If not
 /// every step was tried, the limit was found by bisection, and a step further out can pass again.
@@ -30,7 +30,7 @@ use crate::verdicts::Verdicts;
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
     pub schedulable: Option<bool>,
-    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    /// The verdict of Theorem 1 on the set, and its guarantee.
     #[serde(flatten)]
     pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
@@ -45,24 +45,24 @@ pub struct SizeAnswer<'a> {
     pub load: LoadAnswer,
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
-    /// With `--over`: devices on which the set passes, none better than another in every respect.
+    /// By `--over`: devices on which the set passes, none better than another in every respect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontAnswer>,
-    /// What the allocation costs at most, every request arriving as often as it may; where the set
-    /// fails as it is, the allocation to the fewest chips. Null where there is none. With
-    /// `--spread`, the allocation that uses free chips, if that is a gain.
+    /// The cost of the allocation at most, every request arriving as often as it may; if the set
+    /// fails as it is, of the allocation to the fewest chips. Null if there is none. By `--spread`,
+    /// of the allocation that uses free chips, if that is a gain.
     pub cost: Option<CostAnswer<'a>>,
-    /// What the allocation costs with `--spread`, which gives free chips to the clusters that wear
-    /// fastest; null where it is given, or would gain nothing.
+    /// The cost of the allocation with `--spread`, which gives free chips to the clusters that wear
+    /// fastest; null if the option is given, or would gain nothing.
     pub with_spread: Option<CostAnswer<'a>>,
-    /// Where the set fails as it is: the task that could not be placed, and why.
+    /// For a set that fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
     /// If the set fails: a proof that no allocation meets every deadline, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
-    /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
-    /// device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
+    /// For tasks that declare their data: the data of all tasks beside the logical pages of the
+    /// whole device (with `part-ftl`, of its data chips). Limits at which data do not fit are no
     /// limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
@@ -78,7 +78,7 @@ pub struct SizeAnswer<'a> {
 /// A Pareto front, in a [`SizeAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FrontAnswer {
-    /// What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`.
+    /// The axes of the front: `chips`, `channels`, `logical_ratio`, `algorithm`.
     pub over: Vec<Text<'static>>,
     /// Its points: chips ascending, then channels.
     pub points: Vec<FrontPointAnswer>,
@@ -132,8 +132,9 @@ pub struct ChipsAnswer {
     pub now: u32,
     /// The fewest that pass; null where none was found.
     pub fewest: Option<u32>,
-    /// With fewer no allocation meets every deadline, whatever the algorithm and the analysis, if
-    /// all logical pages are in use (docs/analysis.md, Section 12); null where no number would do.
+    /// Fewer chips than this have no allocation that meets every deadline, whatever the algorithm
+    /// and the analysis, if all logical pages are in use (docs/analysis.md, Section 12); null if no
+    /// number would do.
     pub at_least: Option<u32>,
     /// Whether every smaller number was tried and fails; otherwise found by bisection.
     pub every_smaller_tried: bool,
@@ -198,7 +199,7 @@ pub struct RequestAnswer {
     pub reason: Option<NoLimit>,
 }
 
-/// What an allocation costs, in a [`SizeAnswer`].
+/// The cost of an allocation, in a [`SizeAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CostAnswer<'a> {
     /// Chips that the allocation is for: the device's, or the fewest where the set fails on them.
@@ -222,7 +223,7 @@ pub struct CostAnswer<'a> {
     pub jobs_left_out: Vec<Text<'a>>,
 }
 
-/// What a cluster costs, in a [`CostAnswer`].
+/// The cost of a cluster, in a [`CostAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterCostAnswer<'a> {
     /// Its chips, ascending.
@@ -235,7 +236,8 @@ pub struct ClusterCostAnswer<'a> {
     /// Under its real-time tasks.
     #[serde(flatten)]
     pub tasks_alone: WearAnswer,
-    /// With its part of the jobs that are not real-time; null where it serves none.
+    /// The wear by its tasks and by its part of the jobs that are not real-time; null if it serves
+    /// none.
     pub with_jobs: Option<WearAnswer>,
     /// An estimate of its tasks where each overwrites its data in order, round and round; null
     /// where none writes.
@@ -244,9 +246,8 @@ pub struct ClusterCostAnswer<'a> {
     pub anywhere: Option<ExpectedAnswer>,
 }
 
-/// What is to be expected in the long run: an estimate, from the least (a start in order, data that
-/// are never overwritten in blocks of their own) to the most (a start with strewn data, as `exec`
-/// begins by default).
+/// An estimate for the long run, from the least (a start in order, data that are never overwritten
+/// in blocks of their own) to the most (a start with strewn data, as `exec` begins by default).
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedAnswer {
     /// Pages programmed for each page written.
@@ -282,7 +283,7 @@ impl ExpectedAnswer {
     }
 }
 
-/// What writing does to chips.
+/// The effects of writes on chips.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WearAnswer {
     /// Pages written a day.

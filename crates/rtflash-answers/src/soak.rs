@@ -1,4 +1,4 @@
-//! What `rtflash soak --format json` prints.
+//! The answer of `rtflash soak --format json`.
 
 #![allow(missing_docs)] // What a name says the schema does not say again.
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::parts::Text;
 
-/// What `rtflash soak --format json` prints.
+/// The answer of `rtflash soak --format json`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SoakAnswer {
     /// The seed that repeats the search.
@@ -24,7 +24,7 @@ pub struct SoakAnswer {
     /// (world `sound`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_load: Option<f64>,
-    /// What broke.
+    /// The assumption or promise that broke.
     pub broken: Vec<BrokenLine>,
 }
 

@@ -17,8 +17,8 @@ use crate::reasons::{alone, data_sentence, failure_reason, impossible_reason, lo
 /// The two verdicts, in every answer about a set.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
-    /// What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    /// or `thesis-evaluated` was asked for.
+    /// The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    /// `thesis` or `thesis-evaluated` was asked for.
     pub theorem: Verdict,
     /// Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
     /// or `with other clusters`.
@@ -75,13 +75,13 @@ pub enum VerdictWord {
 /// A verdict as people read it: `Theorem 1 (Kim 2021)  not schedulable: …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictLine {
-    /// What the line is about.
+    /// The subject of the line.
     pub label: String,
     /// The verdict, by which a line is coloured; `None` for a note.
     pub word: Option<VerdictWord>,
     /// The verdict in words; empty for a note.
     pub verdict: &'static str,
-    /// What follows the verdict; empty where nothing does.
+    /// The text behind the verdict; empty if there is none.
     pub reason: String,
 }
 
@@ -161,8 +161,9 @@ impl Verdict {
         })
     }
 
-    /// What follows for a guarantee from the set alone, whatever analysis is asked: a set without
-    /// tasks asks for nothing, and typical times guarantee nothing. `None` for other sets.
+    /// The verdict on a guarantee that follows from the set alone, whatever analysis is asked: a
+    /// set without tasks asks for nothing, and typical times guarantee nothing. `None` for other
+    /// sets.
     pub fn without_asking(set: &TaskSet) -> Option<Verdict> {
         if set.tasks().is_empty() {
             return Some(Verdict { reason: Some(NO_TASKS.into()), ..Verdict::NOT_ASKED });
@@ -302,7 +303,7 @@ impl VerdictLine {
     }
 }
 
-/// Without colours, and without the end of the line.
+/// The line as plain text, without its end.
 impl fmt::Display for VerdictLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.label(), self.verdict, self.reason)

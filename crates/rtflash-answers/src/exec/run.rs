@@ -142,7 +142,7 @@ fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     }
 }
 
-/// Where no job was taken, no cluster serves the stream.
+/// A stream without jobs taken has no cluster that serves it.
 fn not_taken(jobs: &SourceReport) -> Option<NotTaken> {
     let since = jobs.untaken_since.filter(|_| jobs.untaken < jobs.released)?;
     Some(NotTaken { jobs: jobs.untaken, since_ns: since.as_ns() })

@@ -25,7 +25,7 @@ impl ExecAnswer<'_> {
         table
     }
 
-    /// What is assumed, and the worst that was observed.
+    /// The assumptions, each with the worst that was observed.
     pub fn checks_table(&self) -> AnswerTable {
         let mut table = AnswerTable::new(["check", "+what is assumed", ">bound", ">observed", "verdict", "worst"]);
         table.rows = self.checks.iter().map(check).collect();
@@ -71,7 +71,7 @@ impl ExecAnswer<'_> {
         table
     }
 
-    /// What chips did.
+    /// The work of chips.
     pub fn chips_table(&self) -> AnswerTable {
         let mut table = AnswerTable::new([">chip", ">busy", ">pages read", ">pages programmed", ">blocks erased"]);
         table.rows.extend(self.chips.iter().map(|of| {
@@ -81,7 +81,7 @@ impl ExecAnswer<'_> {
         table
     }
 
-    /// What the buses of channels did.
+    /// The work of the channels' buses.
     pub fn channels_table(&self) -> AnswerTable {
         let mut table = AnswerTable::new([">channel", ">busy", ">pages moved"]);
         let row =

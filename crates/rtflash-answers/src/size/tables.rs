@@ -136,7 +136,7 @@ impl CostAnswer<'_> {
         self.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty())
     }
 
-    /// What the first `most` of the clusters and the whole device cost a day.
+    /// The cost of the first `most` clusters and of the whole device a day.
     pub fn table(&self, page_size: u32, most: usize) -> AnswerTable {
         let mut table = AnswerTable::new(["cluster", "chips", "tasks", ">W"].into_iter().chain(WEAR));
         for (position, of) in self.serving().take(most) {
@@ -156,7 +156,7 @@ impl CostAnswer<'_> {
         table
     }
 
-    /// What is to be expected of the first `most` clusters that are written, and of the device.
+    /// The estimate for the first `most` clusters that are written, and for the device.
     pub fn expected_table(&self, most: usize) -> Option<AnswerTable> {
         let (rings, anywhere) = (self.in_rings.as_ref()?, self.anywhere.as_ref()?);
         let mut table = AnswerTable::new(["cluster", "tasks", ">W in rings", ">lifetime", ">W anywhere", ">lifetime"]);
