@@ -1,6 +1,6 @@
-//! What a scheduler sees of a request, or of a piece of one.
+//! A request, or a piece of one, as a scheduler sees it.
 
-/// What is done with a stretch of the device.
+/// An operation on a stretch of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Op {
     /// Reads it.
@@ -60,11 +60,11 @@ pub const LEVELS: u8 = 8;
 /// A request, or a piece of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// What tells it from all others.
+    /// Its number, which no other command has.
     pub id: u64,
-    /// What is done.
+    /// Its operation.
     pub op: Op,
-    /// Where it begins, in bytes.
+    /// Its first byte on the device.
     pub from: u64,
     /// How long it is, in bytes; above zero, but for a flush.
     pub size: u64,

@@ -7,7 +7,7 @@
 
 use rtflash_model::{Instant, Span};
 
-/// What is between jobs and the scheduler.
+/// The host's settings between jobs and the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Host {
     /// Cores, above zero.
@@ -17,8 +17,8 @@ pub struct Host {
     /// Tags, `nr_requests`: one for each request or piece from its arrival at the scheduler to its
     /// end; above zero.
     pub requests: u32,
-    /// What `nr_requests` was before it was written last, above zero; `None` where it is what the
-    /// choice of the scheduler made it.
+    /// The value of `nr_requests` before it was written last, above zero; `None` where it is what
+    /// the choice of the scheduler made it.
     pub requests_before: Option<u32>,
     /// The kernel whose rules on tags hold.
     pub kernel: Kernel,

@@ -46,7 +46,7 @@ pub enum Objective {
 /// How much a choice rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TuneOptions {
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     pub seed: u64,
     /// Runs of each setting, each of a seed of its own; above zero.
     pub runs: u32,
@@ -57,7 +57,7 @@ pub struct TuneOptions {
 
 impl TuneOptions {
     /// Five runs: a setting that is as wanted in half of all runs is so in all five with a chance
-    /// of 1/32. Where percentiles decide, ten I/Os of each real-time job are above its 99.9th.
+    /// of 1/32. An objective of percentiles needs ten I/Os of each real-time job above its 99.9th.
     pub fn new(objective: Objective, seed: u64) -> TuneOptions {
         let samples = if matches!(objective, Objective::Deadline(_)) { 0 } else { 10_000 };
         TuneOptions { seed, runs: 5, samples }
@@ -68,7 +68,7 @@ impl TuneOptions {
     }
 }
 
-/// What was measured of a setting in a run, or in all of them.
+/// The measurements of a setting in one run, or in all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TuneRun {
     /// The 99.9th percentile of each real-time job's latency, in nanoseconds; `None` where no I/O
@@ -99,7 +99,7 @@ pub struct Measured {
     pub in_time: bool,
 }
 
-/// What was found.
+/// The settings that were found, best first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuning {
     /// The scheduler `none`, beside which shares are.
@@ -209,8 +209,8 @@ fn has_tags(scenario: &Scenario, settings: &SchedulerSettings) -> bool {
     })
 }
 
-/// Tries all [`candidates`] on a scenario, and `none`, each from the same seeds. The same on any
-/// number of threads.
+/// Tries all [`candidates`] on a scenario, and `none`, each from the same seeds. The answer is the
+/// same on any number of threads.
 ///
 /// # Errors
 /// As [`run`].
@@ -248,7 +248,7 @@ fn lengthened(scenario: &Scenario, options: TuneOptions) -> Result<Span, HostRun
         if there.is_some_and(|there| there.saturating_mul(options.runs.into()) >= options.samples) {
             break;
         }
-        // What counts is twice as long.
+        // The measured part of the run doubles.
         let longer = length.saturating_add(length.saturating_sub(warmup));
         let Ok(more) = fewest(longer) else { break };
         if more <= there {
@@ -326,8 +326,9 @@ impl Objective {
         }
     }
 
-    /// What is compared of what is as wanted, the least first: of equal bandwidth the shorter worst
-    /// percentile, of equal percentiles (in millionths of `none`'s) the more bandwidth.
+    /// The order of settings that meet the objective, the least first: of equal bandwidth the
+    /// shorter worst percentile, of equal percentiles (in millionths of `none`'s) the more
+    /// bandwidth.
     fn key(self, of: &TuneRun, none: &TuneRun) -> (u128, u128) {
         // The worst tail in millionths of `none`'s; no tail at all is the worst.
         let share = |(tail, none): (&Option<u64>, &Option<u64>)| match (tail, none) {

@@ -1,4 +1,4 @@
-//! What can be inside at a time.
+//! The most that can be inside at a time.
 
 use super::max::Max;
 use super::view::Loops;

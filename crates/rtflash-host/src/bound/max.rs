@@ -3,7 +3,7 @@
 /// Commands that may be inside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Max {
-    /// Of whatever class.
+    /// The largest for any class.
     pub(super) all: u64,
     /// That are not real-time.
     pub(super) rest: u64,

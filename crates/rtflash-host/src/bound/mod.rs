@@ -68,12 +68,13 @@ impl Rule {
     }
 }
 
-/// What a bound consists of.
+/// The terms of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyTerms {
-    /// What can be inside when the I/O is released, or when what goes ahead of it begins to wait.
+    /// The commands that can be inside when the I/O is released, or when those ahead of it begin to
+    /// wait.
     pub inside: Span,
-    /// What other real-time jobs send ahead.
+    /// The commands that other real-time jobs send ahead.
     pub ahead: Span,
     /// The I/O itself.
     pub own: Span,
@@ -86,7 +87,7 @@ impl LatencyTerms {
     }
 }
 
-/// What is known of the latency of a real-time job.
+/// The bound on the latency of a real-time job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
     /// The job, by position in the scenario.
@@ -243,14 +244,14 @@ fn in_rounds(pass: &BoundPass<'_>, nvme: &Nvme, ahead: &Ahead<'_>) -> Result<Lat
     Ok(LatencyTerms { inside: span(inside)?, ahead: span(waiting - inside)?, own: limit })
 }
 
-/// What goes ahead of a job's last command whatever the device is.
+/// The commands ahead of a job's last command on any device.
 struct Ahead<'a> {
     own: &'a Loops,
     higher: Vec<UrgentQueue>,
     /// Commands of an I/O of its own, and of those that its equals have pending.
     own_commands: u128,
     equal_commands: u128,
-    /// What the latter cost.
+    /// The cost of the latter.
     equal: u128,
     /// If the device takes commands together: the most that those behind the last one of the I/O
     /// add to its batch beside the longest.
@@ -367,7 +368,7 @@ fn added(before: u128, last: u128, window: Window) -> Result<LatencyTerms, NoWin
         ahead: span(window.total() - window.inside - before)?,
         own: span(before + last)?,
     };
-    // What is longer than time is counted is no bound.
+    // A time that cannot be represented is no bound.
     span(window.total() + last).map(|_| terms)
 }
 

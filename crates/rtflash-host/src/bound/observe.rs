@@ -1,4 +1,4 @@
-//! What bounds suppose, observed in a run.
+//! The assumptions of bounds, observed in a run.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::scheduler::SchedulerSettings;
 /// Something that bounds suppose, or the bounds themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoundAssumption {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Whether there was something to be looked at.
     pub observed: bool,

@@ -30,7 +30,7 @@ impl NoWindow {
     }
 }
 
-/// What a more urgent job sends ahead.
+/// The commands that a more urgent job sends ahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UrgentQueue {
     /// The cost of each I/O, or of each chain, which counts as one.
@@ -69,7 +69,7 @@ impl UrgentQueue {
         let Some(total) = total.checked_sub(self.from) else { return 1 };
         let apart = self.apart.max(1);
         let later = (total + apart.saturating_sub(self.pause)) / apart + 1;
-        // What is pending was released less than a response ago.
+        // A pending I/O was released less than a response ago.
         let known = self.response.map_or(later, |response| (total + response).div_ceil(apart));
         later.min(known)
     }
@@ -139,13 +139,14 @@ fn in_the_long_run(higher: &[UrgentQueue], of: impl Fn(&UrgentQueue, u128) -> u1
 /// nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
-    /// What is inside as it begins.
+    /// The commands inside as it begins.
     pub(super) inside: u128,
-    /// What goes ahead whenever that is; with what the more urgent ones send, once that is known.
+    /// The commands that go ahead whenever that is; with those of the more urgent jobs, once they
+    /// are known.
     pub(super) fixed: u128,
-    /// What is done in it before the I/O is released.
+    /// The work done in it before the I/O is released.
     pub(super) earlier: u128,
-    /// Of that, turnarounds.
+    /// The turnarounds in that work.
     pub(super) gaps: u128,
     /// Commands ahead of the last one in its queue.
     pub(super) between: u128,
@@ -241,7 +242,7 @@ pub(super) struct ResponseWork {
 }
 
 impl ResponseWork {
-    /// What a few seconds are enough for.
+    /// The limit keeps the search within a few seconds.
     pub(super) const MOST: u64 = 1 << 30;
 
     pub(super) fn new(stalls: Option<StallCurve>) -> ResponseWork {

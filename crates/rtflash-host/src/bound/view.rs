@@ -100,8 +100,8 @@ pub(super) struct Loops {
     pub(super) chain: Option<Box<ChainLoops>>,
 }
 
-/// The least time from the hand-over of an I/O's last command, the shortest one, to its end. Where
-/// rounds are counted, a command inside at the begin of a window takes no part in it.
+/// The least time from the hand-over of an I/O's last command, the shortest one, to its end. In
+/// bounds by rounds, a command inside at the begin of a window takes no part in it.
 fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
     match &scenario.device {
         HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), Some(1), true),
@@ -329,7 +329,7 @@ impl Loops {
         self.commands.iter().map(|&(_, several)| u128::from(several)).sum()
     }
 
-    /// What it sends ahead of what is less urgent. `response`: the bound of its own.
+    /// The commands that it sends ahead of less urgent ones. `response`: the bound of its own.
     pub(super) fn queue_of(&self, response: Option<Span>, turnaround: Span) -> UrgentQueue {
         let think = match self.releasing {
             Releasing::Every(_) => None,

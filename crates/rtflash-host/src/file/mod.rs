@@ -103,7 +103,7 @@ pub(crate) fn time_above_zero(reader: &mut Reader<'_>, raw: &str, place: &Place<
     (time > Span::ZERO).then_some(time)
 }
 
-/// What a request does.
+/// The operation of a request.
 pub(crate) fn op<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Op> {
     reader.choice(raw, place, "operation", &Op::ALL.map(Op::name)).map(|at| Op::ALL[at])
 }

@@ -106,7 +106,7 @@ fn k2_split<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     Some(SchedulerSettings::K2(settings))
 }
 
-/// BFQ. What its idling and its boost of interactive jobs would do is refused.
+/// BFQ. Its idling and its boost of interactive jobs are refused.
 fn bfq<'t>(
     reader: &mut Reader<'t>,
     raw: &'t str,

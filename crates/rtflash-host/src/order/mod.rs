@@ -20,29 +20,30 @@ use crate::{Command, Scheduler, SchedulerSettings};
 pub struct Script {
     /// The scheduler.
     pub scheduler: SchedulerSettings,
-    /// What happens, in order; times never decrease.
+    /// The events, in order; times never decrease.
     pub steps: Vec<Step>,
-    /// What requests and pieces are called.
+    /// The names of requests and pieces.
     pub names: Names,
 }
 
-/// What happens at an instant.
+/// The events at an instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// When.
     pub at: Instant,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// What happens to a scheduler.
+/// An event of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// Requests or pieces arrive.
     Insert(Vec<Command>),
     /// The script asks it this number of times.
     Ask(u64),
-    /// What was handed out ends; by [`Command::id`], each with its bytes in the text of the script.
+    /// Commands that were handed out end; by [`Command::id`], each with its bytes in the text of
+    /// the script.
     Complete(Vec<(u64, Range<usize>)>),
 }
 

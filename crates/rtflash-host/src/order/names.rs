@@ -1,4 +1,4 @@
-//! What requests and their pieces are called.
+//! The names of requests and their pieces.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub struct Names {
     requests: Vec<InsertedRequest>,
     /// The position of each.
     positions: HashMap<String, usize>,
-    /// Of requests whose name is that of a piece of this one: which.
+    /// For a name that reads as a piece of this request: the requests that have it.
     dotted: HashMap<String, Vec<u64>>,
     commands: u64,
 }

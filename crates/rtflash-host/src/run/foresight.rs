@@ -8,7 +8,7 @@ use rtflash_model::{Instant, Span};
 use super::job::{Job, JobReleases, ThinkAfter};
 use super::scenario::Scenario;
 
-/// What is known of a real-time job's next releases.
+/// The known next releases of a real-time job.
 #[derive(Debug)]
 struct Coming {
     job: usize,
@@ -21,7 +21,7 @@ struct Coming {
     until: Option<Instant>,
 }
 
-/// What is known of all real-time jobs' next releases.
+/// The known next releases of all real-time jobs.
 #[derive(Debug)]
 pub(super) struct Foresight(Vec<Coming>);
 
@@ -58,7 +58,7 @@ impl Foresight {
         }
     }
 
-    /// What was planned next happens.
+    /// The next planned release happens.
     pub(super) fn happens(&mut self, job: usize) {
         if let Some(of) = self.of(job) {
             of.planned.pop_first();

@@ -48,23 +48,23 @@ pub enum JobReleases {
         /// See above.
         think: Span,
     },
-    /// What an application has written is written back at each flush, as far as it is whole I/Os;
-    /// the rest is carried over.
+    /// At each flush, whole I/Os of an application's data are written back; the rest is carried
+    /// over.
     WriteBack(WriteBack),
     /// The kernel's flusher writes back what buffered jobs have written into memory.
     Flusher,
 }
 
-/// Who has I/O to do.
+/// A source of I/O.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// What tells it from the others.
+    /// Its name, which no other job has.
     pub name: String,
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// See [`JobPattern`].
     pub pattern: JobPattern,
-    /// Where its stretch of the device begins, in bytes.
+    /// The first byte of its stretch of the device.
     pub from: u64,
     /// How long that is, in bytes; `None` for no end.
     pub span: Option<u64>,

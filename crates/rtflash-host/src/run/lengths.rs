@@ -31,7 +31,7 @@ pub struct QueueLengths {
     pub inside: QueueLength,
 }
 
-/// Measures the lengths of queues in a run, from the warm-up on. What is there for no time, such as
+/// Measures the lengths of queues in a run, from the warm-up on. A stay of no time, such as that of
 /// a request that is handed over as it comes, is not counted.
 #[derive(Debug, Clone, Copy)]
 pub struct LengthMeasure {

@@ -43,7 +43,7 @@ impl CommandMerger {
 
     /// A request is at the scheduler.
     pub(super) fn insert(&mut self, command: Command) {
-        // What neither reads nor writes nor discards has no place.
+        // A flush has no place.
         if command.op != Op::Other {
             self.queued.insert(command.id, command);
             self.ends.insert(key(&command, end(&command), command.id));
@@ -60,8 +60,8 @@ impl CommandMerger {
     }
 
     /// Merges a request, if it can be, into one that ends where it begins, or else into one that
-    /// begins where it ends; the first that arrived, of several. What that was before, and what it
-    /// is now.
+    /// begins where it ends; the first that arrived, of several. Returns that command as it was
+    /// before, and as it is now.
     pub(super) fn merge(
         &mut self,
         request: &Command,

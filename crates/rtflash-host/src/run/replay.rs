@@ -15,7 +15,7 @@ pub struct ReplayedCommand {
     pub after: usize,
     /// From the last of these ends (the start, where there is none) to its issue.
     pub gap: Span,
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// Its first byte.
     pub from: u64,

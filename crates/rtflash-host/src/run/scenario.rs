@@ -8,7 +8,7 @@ use crate::host::{Host, word_of};
 use crate::scheduler::{Scheduler, SchedulerSettings};
 use crate::{Class, Command};
 
-/// What is run.
+/// A scenario: jobs, and the host and device that they run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
     /// The device.
@@ -17,7 +17,7 @@ pub struct Scenario {
     pub host: Host,
     /// The scheduler.
     pub scheduler: SchedulerSettings,
-    /// Who has I/O to do; at least one.
+    /// The jobs; at least one.
     pub jobs: Vec<Job>,
     /// Nothing that ends later counts.
     pub duration: Instant,
@@ -25,7 +25,7 @@ pub struct Scenario {
     pub warmup: Instant,
 }
 
-/// What jobs run on.
+/// The host and the device that jobs run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSetup {
     /// The device.

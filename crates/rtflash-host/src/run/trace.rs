@@ -16,7 +16,7 @@ const JOBS: u64 = 1;
 const SCHEDULER: u64 = 2;
 const DEVICE: u64 = 3;
 
-/// Where a command is.
+/// The place of a command.
 #[derive(Debug, Clone, Copy)]
 struct Under {
     command: Command,
@@ -31,7 +31,7 @@ struct Under {
 #[derive(Debug)]
 pub struct QueueTrace<W: Write> {
     events: TraceEvents<W>,
-    /// Of the jobs, as JSON.
+    /// The names of the jobs, as JSON.
     names: Vec<String>,
     /// I/Os by number: whose they are, and when they were released.
     ios: BTreeMap<u64, (usize, Instant)>,
@@ -213,7 +213,7 @@ impl<W: Write> QueueTrace<W> {
         self.events.line().number(command.id).text("\",\"name\":").text(name);
     }
 
-    /// What is done, into the arguments that have been begun.
+    /// Writes the operation into the arguments that have been begun.
     fn content(&mut self, command: &Command) -> io::Result<()> {
         self.events.line().text(",\"command\":").number(command.id).text(",\"op\":\"").text(if command.is_flush() {
             "flush"

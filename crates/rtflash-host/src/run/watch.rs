@@ -1,4 +1,4 @@
-//! What can be seen of a run.
+//! The events of a run that can be observed.
 
 use rtflash_model::{Instant, Span};
 use rtflash_trace::Record;
@@ -46,7 +46,7 @@ pub enum RunEvent<'a> {
         io: u64,
         /// It.
         command: &'a Command,
-        /// What the other one is now.
+        /// The other command as it is now.
         into: &'a Command,
     },
     /// The scheduler hands it to the device; of one that goes out in parts, the last part.

@@ -2,9 +2,9 @@
 //! budget, by B-WF²Q+.
 //!
 //! A queue's weight is 10·(8 − level). It has a start and a finish on a virtual clock, which every
-//! byte served moves on by itself over the sum of the weights. Of the queues whose start has come,
-//! the one with the least finish is served, until its budget is spent or it is empty. Real-time
-//! goes before best effort, and that before idle.
+//! byte served moves on by itself over the sum of the weights. BFQ serves the started queue with
+//! the least finish until its budget is spent or it is empty. Real-time goes before best effort,
+//! and that before idle.
 //!
 //! Left out: idling for the next request of a queue, the boost of interactive and soft real-time
 //! jobs, merging of queues, budgets that adapt, and timeouts.
@@ -39,7 +39,7 @@ const SCALE: u128 = 1 << 24;
 struct JobQueue {
     requests: VecDeque<Command>,
     weight: u64,
-    /// Where it begins and ends on the virtual clock, and what it was served since.
+    /// Its begin and end on the virtual clock, and the bytes served since.
     start: u128,
     finish: u128,
     served: u64,
@@ -104,7 +104,7 @@ impl Tree {
         queue.served = queue.served.saturating_add(command.size);
         self.clock += over(command.size, weights);
         if queue.requests.is_empty() || queue.served >= budget {
-            // What it was served is what it is charged, and it gets in line again.
+            // The queue is charged the bytes that it was served, and it gets in line again.
             queue.finish = queue.start + over(queue.served, queue.weight);
             queue.served = 0;
             self.current = None;

@@ -37,7 +37,7 @@ pub struct KyberSettings {
     pub tokens: [u32; DOMAINS],
     /// Requests of each domain in a row, above zero.
     pub batches: [u32; DOMAINS],
-    /// What latencies of reads, writes and discards should be, above zero.
+    /// The target latencies of reads, writes and discards, above zero.
     pub targets: [Span; JUDGED],
 }
 

@@ -39,7 +39,7 @@ pub trait Scheduler: fmt::Debug + Send {
     /// other.
     fn insert(&mut self, command: Command, now: Instant);
 
-    /// What goes to the device now, if anything does.
+    /// The command that goes to the device now, if any does.
     fn ask(&mut self, now: Instant) -> Option<Command>;
 
     /// The submission queue that a command which is handed out goes to; `unfetched` says how many
@@ -63,7 +63,7 @@ pub trait Scheduler: fmt::Debug + Send {
         None
     }
 
-    /// What was handed out has ended.
+    /// A command that was handed out has ended.
     fn completed(&mut self, command: &Command, now: Instant);
 
     /// Whether a request may become part of another one that was inserted and has not been handed
@@ -73,14 +73,14 @@ pub trait Scheduler: fmt::Debug + Send {
         true
     }
 
-    /// What was inserted as `before` has become `after`: it is longer, and can begin earlier. It
-    /// keeps its [`id`](Command::id) and its age. The scheduler can hand it out as either, since
-    /// its driver knows what it is.
+    /// The command `before` has become `after`: it is longer, and can begin earlier. It keeps its
+    /// [`id`](Command::id) and its age. The scheduler can hand it out as either, since its driver
+    /// knows what it is.
     fn merged(&mut self, before: &Command, after: &Command) {
         let _ = (before, after);
     }
 
-    /// What commands take on the device that it is in front of, where that is known.
+    /// Tells the scheduler how long commands take on its device, if that is known.
     fn foretell(&mut self, ends: Ends) {
         let _ = ends;
     }
@@ -169,7 +169,7 @@ impl SchedulerSettings {
         }
     }
 
-    /// What it does, in a line.
+    /// Its work, in a line.
     pub fn summary(&self) -> &'static str {
         match self {
             SchedulerSettings::None => "requests in order of arrival",

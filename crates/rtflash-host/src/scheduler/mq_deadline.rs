@@ -1,6 +1,6 @@
 //! Linux's mq-deadline, as it is since 6.5 (block/mq-deadline.c).
 //!
-//! Of each class and direction, requests are kept by position and by arrival. Classes share the
+//! Requests of each class and direction are kept by position and by arrival. Classes share the
 //! direction and the length of the batch, and how often writes were passed over. Levels play no
 //! part.
 
@@ -60,7 +60,7 @@ struct ClassQueue {
     sorted: BTreeMap<SortKey, (Command, Instant)>,
     /// Position and arrival, by arrival.
     arrivals: BTreeMap<u64, u64>,
-    /// Where the request that was dispatched last began.
+    /// The position of the request that was dispatched last.
     last: u64,
 }
 
@@ -117,7 +117,7 @@ pub struct MqDeadline {
     settings: MqDeadlineSettings,
     /// By class.
     classes: [Level; 3],
-    /// Of the batch.
+    /// The direction of the batch.
     direction: usize,
     batched: u32,
     /// How often writes were passed over.
@@ -136,8 +136,8 @@ impl MqDeadline {
         MqDeadline { settings, classes, direction: WRITE, batched: 0, starved: 0, arrivals: 0 }
     }
 
-    /// Chooses in a class, and dispatches what is chosen unless it arrived after `latest`. What
-    /// choosing changes stays all the same.
+    /// Chooses in a class, and dispatches what is chosen unless it arrived after `latest`. Choosing
+    /// changes the batch all the same.
     fn dispatch(&mut self, class: usize, now: Instant, latest: Option<Instant>) -> Option<Command> {
         let going_on = self.classes[class].queues[self.direction].following();
         let chosen = match going_on {
@@ -176,8 +176,8 @@ impl MqDeadline {
         Some(WRITE)
     }
 
-    /// Where a new batch begins: with the oldest if that is expired, or if none lies at or above
-    /// the last.
+    /// The begin of a new batch: the oldest request if it is expired, or if none lies at or above
+    /// the last one.
     fn begin(&self, class: usize, direction: usize, now: Instant) -> Option<SortKey> {
         let queue = &self.classes[class].queues[direction];
         let expire = if direction == READ { self.settings.read_expire } else { self.settings.write_expire };
@@ -218,7 +218,7 @@ impl Scheduler for MqDeadline {
             if let Some(command) = self.dispatch(class, now, Some(now)) {
                 return Some(command);
             }
-            // What is queued or inside hides lower classes.
+            // A request that is queued or inside hides lower classes.
             if self.classes[class].unfinished > 0 {
                 return None;
             }

@@ -33,7 +33,7 @@ impl Default for UserCentricSettings {
 #[derive(Debug)]
 pub struct UserCentric {
     settings: UserCentricSettings,
-    /// Of each core that has requests: what goes first, and the others.
+    /// For each core that has requests: the queue that goes first, and the others.
     cores: BTreeMap<u32, [VecDeque<Command>; 2]>,
     /// How many of them are user-centric, of each core that has such.
     user_centric: BTreeMap<u32, u64>,

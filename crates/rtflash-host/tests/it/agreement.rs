@@ -116,14 +116,14 @@ fn live(seed: u64, settings: &SchedulerSettings, steps: u64, asks: u64) -> (u64,
                 for _ in 0..rng.within(1, asks) {
                     let waiting: Vec<Command> = twin.waiting().copied().collect();
                     let (command, said) = (scheduler.ask(now), twin.ask(now));
-                    // What it was before it was merged is as good.
+                    // The command as it was before it was merged is as good.
                     let command = command.and_then(|old| waiting.iter().copied().find(|command| command.id == old.id));
                     assert_eq!(command, said, "seed {seed}, step {step} at {now}: {settings:?}");
                     vain += u64::from(command.is_none());
                     handed += u64::from(command.is_some());
                     inside.extend(command);
                 }
-                // What was due has been done.
+                // Due events have been handled.
                 assert!(scheduler.next().is_none_or(|next| next > now), "seed {seed}, step {step}: {settings:?}");
             }
             _ => {

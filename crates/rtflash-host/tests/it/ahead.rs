@@ -264,7 +264,7 @@ fn more_inside_gains_where_the_host_takes_its_time() {
     assert!(5 * other[1].bytes_per_s > 6 * one[1].bytes_per_s, "{} {}", one[1].bytes_per_s, other[1].bytes_per_s);
 }
 
-/// What is inside when a real-time I/O is released.
+/// The commands inside when a real-time I/O is released.
 struct Guard<'a> {
     settings: &'a K2Settings,
     scenario: &'a Scenario,

@@ -362,7 +362,7 @@ fn longest(scenario: &Scenario, job: usize) -> u64 {
     run(scenario, 1).expect("a short run")[job].latencies.max().expect("some I/Os")
 }
 
-/// Where nothing else is as long as an own request, H1 leaves out that the own one before may have
+/// If no other command is as long as an own request, H1 leaves out that the own one before may have
 /// been inside when the others began to wait.
 #[test]
 fn the_own_request_before_counts() {
@@ -470,7 +470,7 @@ impl Scheduler for Keeping {
     }
 }
 
-/// What is open at the end of a run is late if it is older than its bound.
+/// A command that is open at the end of a run is late if it is older than its bound.
 #[test]
 fn a_bound_breaks_with_what_does_not_end() {
     let scenario = |phase| readers(vec![reader(0, 1, every(900), phase)]);
@@ -492,7 +492,7 @@ fn jobs_without_bounds() {
     let mut other = bounded.clone();
     other.scheduler = SchedulerSettings::named("kyber").expect("a scheduler");
     assert_eq!(found(&other), vec![Err(Why::Scheduler { name: "kyber" }); 2]);
-    // What comes ahead of a loop is as much as time passes.
+    // The commands ahead of a loop need all the time that passes.
     let full = readers(vec![reader(0, 3, LOOP, 0), reader(1, 1, LOOP, 0), reader(1, 1, LOOP, 0)]);
     assert_eq!(
         found(&full)[1..],

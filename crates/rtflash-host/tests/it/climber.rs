@@ -134,7 +134,7 @@ impl Pair {
 }
 
 /// Runs a scenario. Its drive states what its slowest command took in this run: the least limit
-/// that it keeps. Of each job that has a bound: its longest latency, or age, beside it.
+/// that it keeps. For each job that has a bound: its longest latency, or age, beside it.
 fn pairs(scenario: &Scenario, seed: u64, merged: &mut u64) -> BTreeMap<usize, Pair> {
     let mut times = Times::default();
     let reports = run_watched(scenario, seed, &mut times).expect("a short run");

@@ -145,8 +145,8 @@ impl Plain {
     }
 }
 
-/// What an episode adds to a command that begins now: all episodes are drawn anew, from the start
-/// on.
+/// The additional time of an episode for a command that begins now: all episodes are drawn anew,
+/// from the start on.
 fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
     let Some(slow) = cost.slow else { return 0 };
     let what = if op == Op::Read { b"slow-rea" } else { b"slow-wri" };
@@ -165,7 +165,7 @@ fn extra(op: Op, cost: &CommandCost, seed: u64, now: u64) -> u64 {
     if begin <= now { slow.extra.as_ns() } else { 0 }
 }
 
-/// What the plain drive is doing.
+/// The state of the plain drive.
 #[derive(Default)]
 struct Drive {
     seed: u64,
@@ -328,7 +328,7 @@ fn plainly(scenario: &Scenario, seed: u64, places: &[Vec<u64>]) -> Vec<Vec<u64>>
     latencies
 }
 
-/// Where the I/Os of each job lie, in order of release.
+/// The places of each job's I/Os, in order of release.
 #[derive(Default)]
 struct Places(Vec<Vec<u64>>);
 
@@ -465,7 +465,7 @@ impl Watch for Counted<'_> {
     }
 }
 
-/// What holds of any run.
+/// The claims that hold for any run.
 const ALWAYS_HOLD: [&str; 10] = [
     "chip-exclusion",
     "bus-exclusion",
@@ -532,7 +532,7 @@ fn what_a_drive_is_made_of() {
     let many = r#"{ "name": "w", "op": "write", "size": "4KiB", "pattern": "random", "span": "16MiB", "depth": 32 }"#;
     let stalled = median(r#", "buffer": 8, "drain": 1"#, many);
     assert!((16_000_000..18_000_000).contains(&stalled), "{stalled}");
-    // What is in the buffer is read from there.
+    // A read of data in the buffer is served there.
     let late = r#"{ "name": "w", "op": "write", "size": "4KiB", "span": "4KiB", "count": 1 }"#;
     let both = format!(
         r#"{{ "name": "r", "op": "read", "size": "4KiB", "span": "4KiB", "phase": "100us", "count": 1 }}, {late}"#
@@ -568,8 +568,8 @@ fn files_of_drives_that_cannot_be() {
     assert!(read_scenario(&drive("", late), None).expect_err("late").to_string().contains("alone"));
 }
 
-/// Where episodes of a drive are wrong, the file, the line and the field are named; and they take
-/// the time that they say.
+/// Faults of a drive's episodes name the file, the line and the field; and episodes take the time
+/// that they say.
 #[test]
 fn slow_episodes_of_a_drive() {
     let with = |slow: &str| {
@@ -594,7 +594,7 @@ fn slow_episodes_of_a_drive() {
         let text = with(wrong);
         let found = read_scenario(&text, None).expect_err(wrong);
         let fault = &found.first()[0];
-        // What is at fault lies within the costs of sequential writes.
+        // The fault lies within the costs of sequential writes.
         let begin = text.find(wrong).expect("it is there");
         assert!(begin <= fault.range.start && fault.range.end <= begin + wrong.len(), "{wrong}: {fault:?}");
         assert!(fault.to_string().contains("device.write.sequential.slow"), "{wrong}: {fault}");

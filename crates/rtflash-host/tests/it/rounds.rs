@@ -42,7 +42,7 @@ fn level(scenario: &Scenario, job: usize) -> usize {
     }
 }
 
-/// What the controller takes for each command of an I/O.
+/// The controller's time for each command of an I/O.
 fn controller(scenario: &Scenario, job: usize) -> Vec<u64> {
     let cost = drive(scenario).costs(scenario.jobs[job].op).random;
     let requests = scenario.requests(scenario.whole(job, 0).expect("an I/O"));
@@ -216,15 +216,15 @@ enum Without {
     Nothing,
     /// Latencies of an I/O's commands are added up.
     OverlappingLatencies,
-    /// What equal jobs have pending.
+    /// The pending commands of equal jobs.
     Equals,
-    /// What higher jobs send.
+    /// The commands of higher jobs.
     Higher,
     /// I/Os that are pending at the release.
     Pending,
     /// The own commands but one.
     Own,
-    /// What is inside at the release.
+    /// The commands inside at the release.
     Inside,
     /// The turnaround.
     Turnaround,
@@ -294,7 +294,8 @@ fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
         }
         JobReleases::WriteBack(_) | JobReleases::Flusher => panic!("none is drawn"),
     };
-    // Of each: the least time between I/Os and from a begin on, whether it yields, and its bound.
+    // For each one: the least time between I/Os and from a begin on, whether it yields, and its
+    // bound.
     let urgent: Vec<Urgent> = higher
         .iter()
         .map(|&of| {

@@ -267,7 +267,7 @@ fn slow_episodes_of_an_operation() {
     });
     // Reads: 20, one until 31 ms, 9, one until 41.1 ms, 4, one until 56.1 ms, 14, one until 81.1
     // ms, one until 82.2 ms, 7 until 89.2 ms. Writes: 30, one until 51 ms, 12, one until 84 ms, 6.
-    // What is no read is a write.
+    // An operation other than a read is a write.
     let writes = (50, 90_000_000, 21_000_000, 21_100_000);
     assert_eq!(found, [(59, 89_200_000, 11_000_000, 11_100_000), writes, writes]);
 }

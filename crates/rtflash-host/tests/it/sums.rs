@@ -11,11 +11,11 @@ use rtflash_host::{Class, Op};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
     Nothing,
-    /// What lower jobs can have inside.
+    /// The commands of lower jobs that can be inside.
     Inside,
-    /// What equal jobs have pending.
+    /// The pending commands of equal jobs.
     Equals,
-    /// What higher jobs send.
+    /// The commands of higher jobs.
     Higher,
     /// I/Os of higher jobs that are pending at the release.
     Pending,
@@ -25,13 +25,13 @@ pub enum Without {
     Last,
     /// The turnaround.
     Turnaround,
-    /// Of a job that thinks: its first I/O, which needs no other command ahead of it.
+    /// For a job that thinks: its first I/O, which needs no other command ahead of it.
     Thinking,
-    /// What is inside of i and its equals as the higher ones begin to wait.
+    /// The commands of i and its equals inside as the higher ones begin to wait.
     Earlier,
-    /// Of a command that was merged: that it is as long as a request can be.
+    /// For a command that was merged: that it is as long as a request can be.
     Merged,
-    /// Of a command that was merged: that it is the first of no I/O.
+    /// For a command that was merged: that it is the first of no I/O.
     Next,
 }
 
@@ -208,7 +208,7 @@ fn inside(commands: &[(u64, bool)], mut all: u64, mut rest: u64) -> u64 {
 #[derive(Clone, Copy)]
 struct Begin {
     from_release: bool,
-    /// What is done in it before the release, and how much of that are turnarounds.
+    /// The work done in it before the release, and its turnarounds.
     earlier: u64,
     gaps: u64,
 }

@@ -30,7 +30,8 @@ fn tuned(scenario: &Scenario, options: TuneOptions) -> Tuning {
     tune(scenario, &schedulers(), options).expect("a short run")
 }
 
-/// What some seed chooses another one chooses, too, or names among what can be better.
+/// A setting that some seed chooses is chosen by another seed, too, or named among the ones that
+/// can be better.
 #[test]
 fn seeds_choose_alike_or_name_what_can_be_better() {
     let scenario = read_scenario(FEW, None).expect("a scenario");

@@ -23,15 +23,15 @@ pub struct CertifiedClusters {
     set: TaskSet,
     allocation: Allocation,
     plan: Plan,
-    /// Of each task's read and write requests, their source in the plan.
+    /// For each task's read and write requests, their source in the plan.
     sources: Vec<SourceId>,
-    /// Of each other job, likewise.
+    /// For each other job, its source in the plan.
     streams: Vec<SourceId>,
     /// How late a task's request is released at most.
     jitter: Span,
     /// Why the certificates do not hold, if they do not.
     judgement: Result<(), String>,
-    /// What is on the device when the run begins.
+    /// The content of the device when the run begins.
     pub(super) aging: Aging,
 }
 
@@ -150,7 +150,7 @@ impl CertifiedClusters {
         &self.allocation
     }
 
-    /// What is run. Checkers judge by it.
+    /// A scenario: jobs, and the host and device that they run on. Checkers judge by it.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -238,7 +238,7 @@ pub(super) struct RunningClusters<'a> {
     of: &'a CertifiedClusters,
     hosted: Option<Hosted<'a, Kept>>,
     requests: Vec<TaskRequests>,
-    /// What it has.
+    /// Its commands.
     commands: HashMap<JobId, Command>,
     /// Kept for its memory.
     over: Vec<JobId>,

@@ -97,7 +97,7 @@ impl WriteCache {
     }
 }
 
-/// What a command costs.
+/// The costs of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmmcCost {
     /// The first request, or piece, of an I/O; above zero.
@@ -181,7 +181,7 @@ impl Emmc {
 #[derive(Debug)]
 pub(super) struct RunningEmmc {
     of: Emmc,
-    /// What it has, the first one under way until then.
+    /// Its commands, the first one under way until then.
     commands: VecDeque<Handed>,
     ends: Option<Instant>,
     /// The device's own, those of reads, those of writes.

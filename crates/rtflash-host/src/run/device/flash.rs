@@ -1,4 +1,4 @@
-//! What devices with flash in them have in common.
+//! Parts that devices with flash share.
 
 use rtflash_trace::{Observer, Record};
 

@@ -26,7 +26,7 @@ use crate::{Command, Scheduler, SchedulerSettings};
 /// A command as a device gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Handed {
-    /// What is to be done.
+    /// The command.
     pub(super) command: Command,
     /// Whether it is the first of its I/O to be handed over.
     pub(super) is_first: bool,
@@ -86,7 +86,7 @@ pub(super) trait Target: fmt::Debug {
     }
 }
 
-/// What the host is in front of.
+/// The device behind the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostDevice {
     /// One command at a time.
@@ -107,7 +107,7 @@ impl HostDevice {
             HostDevice::Emmc(emmc) => {
                 let services = commands.enumerate().map(|(number, command)| match number {
                     0 => emmc.service(&command, true),
-                    // What it is a part of may be the first of another I/O.
+                    // A request that it is a part of may be the first of another I/O.
                     _ if merged => emmc.service(&command, true).min(emmc.service(&command, false)),
                     _ => emmc.service(&command, false),
                 });

@@ -26,11 +26,11 @@ pub struct Slow {
     pub every: Between,
     /// How long an episode is, its end excluded; above zero.
     pub length: Between,
-    /// What a command that begins in an episode costs more.
+    /// The additional time of a command that begins in an episode.
     pub extra: Span,
 }
 
-/// Where a device is in its episodes.
+/// The state of a device's episodes.
 #[derive(Debug)]
 pub(super) struct Episodes {
     of: Slow,
@@ -49,7 +49,7 @@ impl Episodes {
         Episodes { of, seed, what, number: 0, current: Some((Instant::START, Instant::START)) }
     }
 
-    /// What a command that begins now costs more. Times never decrease.
+    /// The additional time of a command that begins now. Times never decrease.
     pub(super) fn extra(&mut self, now: Instant) -> Span {
         while let Some((_, end)) = self.current.filter(|&(_, end)| end <= now) {
             let mut stream = Stream::numbered(self.seed, self.what, self.number);

@@ -42,7 +42,7 @@ use writeback::PageCache;
 /// I/Os that may wait or be under way.
 const MAX_PENDING: usize = 1 << 20;
 
-/// What happens at a time that is known.
+/// An event at a known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EngineEvent {
     /// The job of this position releases an I/O.

@@ -156,7 +156,7 @@ impl<W: Watch> HostEngine<'_, W> {
             }
             any = true;
         }
-        // What is left of a flush that is too much is not planned again: the run is given up.
+        // The rest of a flush that is too much is not planned again: the run is given up.
         if !self.has_too_many() {
             self.plan_flush(position);
         }

@@ -9,7 +9,7 @@ use rtflash_model::reading::quote;
 use super::known::is_off;
 use super::units::{Units, by_operation, number, time};
 
-/// What is wrong with an option, and what would be right.
+/// A fault of an option, and what would be right.
 pub(super) type OptionFault = (String, String);
 
 /// A fault, and the option that it is in.

@@ -44,7 +44,7 @@ pub(super) fn clusters<'t>(
     }
 }
 
-/// What was on the device before.
+/// The state of the device before the run.
 pub(super) fn aging<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Aging> {
     let names: Vec<&str> = Aging::ALL.iter().map(|of| of.name()).collect();
     Some(Aging::ALL[reader.choice(raw, place, "state of the device", &names)?])

@@ -216,9 +216,9 @@ fn flusher(
 pub(super) struct Misfit {
     /// The field of the job that is to blame, if it is one.
     pub(super) field: Option<&'static str>,
-    /// What is wrong.
+    /// The fault.
     pub(super) problem: String,
-    /// What would be right.
+    /// The expected value.
     pub(super) expected: String,
 }
 

@@ -94,7 +94,7 @@ fn refuse_all(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, wrong: &rtf
     }
 }
 
-/// What commands cost: by where they lie, or alike.
+/// The costs of commands: by position, or equal.
 fn costs<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Costs> {
     let [sequential, random] = reader.open_object(raw, place, &["sequential", "random"], |_| {})?;
     if sequential.or_null().given().is_none() && random.or_null().given().is_none() {

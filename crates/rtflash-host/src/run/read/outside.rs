@@ -1,10 +1,9 @@
-//! What a scenario speaks of and does not hold.
+//! The files and certificates that a scenario names and does not hold.
 
 use rtflash_model::reading::{JsonKind, Place, Reader};
 use rtflash_model::{Allocation, Diagnostic, Diagnostics, PathStep, TaskSet};
 
-/// Who has what a scenario speaks of and does not hold: files, and certificates that have to be
-/// found.
+/// A source of the files and certificates that a scenario names and does not hold.
 pub trait Outside {
     /// The text of the file of this name.
     ///

@@ -1,12 +1,12 @@
-//! What k2-ahead knows of the time to come: when a real-time request may be released next, and when
-//! what is inside will have ended.
+//! The foresight of k2-ahead: the earliest next release of a real-time request, and the latest end
+//! of the commands inside.
 
 use rtflash_model::{Instant, Span, capped};
 
 use super::PAGE;
 use crate::{Command, Op};
 
-/// What commands take on the device.
+/// The times of commands on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// One after the other, in the order in which they are handed over.
@@ -28,7 +28,7 @@ pub enum Ends {
 /// A time that grows with the size of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeBySize {
-    /// Of any size.
+    /// The longest time to the end of a command of any size.
     pub begin: Span,
     /// For each 1,024 bytes more.
     pub per_kib: Span,
@@ -49,14 +49,14 @@ impl TimeBySize {
     }
 }
 
-/// What is known at an instant.
+/// The knowledge at an instant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outlook {
-    /// What commands take, if that is known.
+    /// The times of commands, if they are known.
     pub(super) ends: Option<Ends>,
     /// No real-time request is released before this; `None` if none is released any more.
     earliest: Option<Instant>,
-    /// Whatever is inside has ended by then.
+    /// Every command inside has ended by then.
     free: Instant,
 }
 

@@ -55,7 +55,7 @@ pub struct K2Settings {
     pub levels: Levels,
     /// Which requests are cut, and into what; `None` for K2.
     pub split: Option<Split>,
-    /// Of k2-ahead: commands that may be inside as long as all of them end before a real-time
+    /// For k2-ahead: commands that may be inside as long as all of them end before a real-time
     /// request can be released; `max_inflight` at least counts.
     pub max_inflight_ahead: Option<u32>,
 }
@@ -65,7 +65,7 @@ pub struct K2Settings {
 pub struct Split {
     /// See [`Cut`].
     pub cut: Cut,
-    /// The longest piece, in bytes. What counts is its whole 4 KiB, one at least.
+    /// The longest piece, in bytes. A whole number of 4 KiB counts, one at least.
     pub max_sectors: u64,
     /// Whether only requests are cut that are whole multiples of a piece, as the source has it.
     pub multiples: bool,
@@ -143,7 +143,7 @@ impl K2 {
         (cut && request.size > piece && (whole || !split.multiples)).then_some(piece)
     }
 
-    /// What goes out of what is not real-time.
+    /// The next request that is not real-time.
     fn ask_rest(&mut self, now: Instant) -> Option<Command> {
         if self.settings.max_inflight_rest.is_some_and(|max| self.rest_inside >= max) {
             return None;

@@ -15,7 +15,7 @@ pub struct Deadline {
     reads: bool,
     batch: u32,
     passed_over: u32,
-    /// Where the last began, by class and whether it was a read.
+    /// The begin of the last command, by class and whether it was a read.
     last: BTreeMap<(Class, bool), u64>,
 }
 

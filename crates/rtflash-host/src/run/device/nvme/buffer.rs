@@ -96,8 +96,7 @@ mod tests {
         let mut buffer = Buffer::new(3, 2);
         assert!(buffer.take(7) && buffer.take(8) && buffer.take(7));
         assert_eq!((buffer.next(), buffer.next(), buffer.next()), (Some((7, 0)), Some((8, 1)), None));
-        // What is being programmed is held, and its place with it; written again it needs another
-        // one.
+        // A page that is being programmed keeps its place; written again it needs another one.
         assert!(buffer.holds(7) && buffer.take(7) && !buffer.take(9) && buffer.take(7));
         assert_eq!(buffer.next(), None);
         buffer.programmed(7, 0);

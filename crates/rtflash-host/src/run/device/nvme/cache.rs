@@ -15,7 +15,7 @@ struct Page {
     waiting: Vec<usize>,
 }
 
-/// What a command finds of a page.
+/// The result of looking up a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CacheLookup {
     /// It is there.

@@ -22,9 +22,9 @@ use crate::{Command, Op};
 /// drained is a job of the background, and pages are collected as these jobs collect them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nvme {
-    /// What is run in it.
+    /// The plan that runs in it.
     plan: Plan,
-    /// What is on it when the run begins.
+    /// The content of the device when the run begins.
     pub aging: Aging,
     /// Submission queues; `None` for one a core. Above zero.
     pub queues: Option<u32>,
@@ -32,9 +32,9 @@ pub struct Nvme {
     pub entries: u32,
     /// Commands that it fetches before one of them has ended; above zero.
     pub inside: u32,
-    /// What reads cost.
+    /// The costs of reads.
     pub read: Costs,
-    /// What writes cost.
+    /// The costs of writes.
     pub write: Costs,
     /// The cost of discards, which then program no page; `None` if they do as writes do.
     pub discard: Option<CommandCost>,
@@ -51,8 +51,8 @@ pub struct Nvme {
     pub ends_within: Option<Span>,
 }
 
-/// What commands cost beside the flash, by where they lie. Episodes of the same numbers for both
-/// are the same episodes.
+/// The costs of commands beside the flash, by position. Episodes of the same numbers for both are
+/// the same episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// One that begins where another one ended.
@@ -61,7 +61,7 @@ pub struct Costs {
     pub random: CommandCost,
 }
 
-/// What a command costs beside the flash.
+/// The cost of a command beside the flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandCost {
     /// The controller, which does one command at a time; above zero.
@@ -167,7 +167,7 @@ impl Nvme {
         })
     }
 
-    /// What is run in it. Checkers judge by it.
+    /// The plan that runs in it. Checkers judge by it.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -179,7 +179,7 @@ impl Nvme {
         alike.unwrap_or(if op == Op::Read { self.read } else { self.write })
     }
 
-    /// What commands take at most, if that is said.
+    /// The longest times of commands, if they are stated.
     pub(super) fn ends(&self) -> Option<Ends> {
         self.ends_within.map(|limit| Ends::Within { limit, inside: self.inside })
     }

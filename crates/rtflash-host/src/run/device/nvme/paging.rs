@@ -1,4 +1,4 @@
-//! Where a drive's pages are, and who waits for them.
+//! The places of a drive's pages, and the commands that wait for them.
 
 use std::cmp::Reverse;
 

@@ -20,7 +20,7 @@ use crate::{Command, Op};
 /// Pages that may wait for the buffer.
 const MAX_STALLED: usize = 1 << 22;
 
-/// What happens at a time that is known, by slot of the command.
+/// An event at a known time, by slot of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DriveEvent {
     /// The controller is done with it.
@@ -29,7 +29,7 @@ pub(super) enum DriveEvent {
     Ends(u64, usize),
 }
 
-/// What a page of the flash is read or programmed for.
+/// The purpose of reading or programming a page of the flash.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// A command, by slot.
@@ -55,7 +55,7 @@ pub(super) struct Fetched {
     pub(super) left: u64,
 }
 
-/// Where a drive is in the episodes of its commands.
+/// The state of the episodes of a drive's commands.
 #[derive(Debug)]
 pub(super) struct SlowTimes {
     /// Sequential and random ones. Those of the same numbers are the same, as both are drawn alike.
@@ -71,7 +71,7 @@ impl SlowTimes {
         SlowTimes { reads: both(of.read, b"slow-rea"), writes: both(of.write, b"slow-wri") }
     }
 
-    /// What a command costs more that the controller takes now.
+    /// The additional time of a command that the controller takes now.
     fn extra(&mut self, fetched: &Fetched, now: Instant) -> Span {
         let both = if fetched.command.op == Op::Read { &mut self.reads } else { &mut self.writes };
         let episodes = both[usize::from(!fetched.sequential)].as_mut();

@@ -7,7 +7,7 @@ use crate::{Command, Op};
 /// Ends that are remembered.
 const STREAMS: usize = 64;
 
-/// Where the latest commands ended.
+/// The ends of the latest commands.
 #[derive(Debug, Default)]
 pub(super) struct Streams(VecDeque<(Op, u64)>);
 
