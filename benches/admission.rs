@@ -17,7 +17,7 @@ use rtflash::model::{Device, DeviceSpec, LogicalRatio, Reliance, Span, TaskId, T
 
 const TASKS: u32 = 8;
 
-/// What a device has besides.
+/// An additional property of a device.
 #[derive(Debug, Clone, Copy)]
 enum With {
     Nothing,

@@ -23,7 +23,7 @@ const SOUND: Sound = Sound::relying_on(Reliance::Neighbours);
 /// The field's, each under the algorithm that makes most of it here.
 const FIELD: [&str; 5] = ["chang", "gftl", "rftl", "lazy-rtgc", "stock"];
 
-/// Who is compared.
+/// The contenders.
 fn contenders() -> Fallible<Vec<Contender>> {
     let named = |algorithm: &str, analysis: &'static dyn Analysis| {
         let allocator = allocator(algorithm).ok_or("no such algorithm")?;

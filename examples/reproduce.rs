@@ -23,7 +23,7 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// A part of the document: the text between its marks, and figures.
 pub struct Section {
-    /// What stands between `<!-- NAME -->` and `<!-- end NAME -->`.
+    /// The text between `<!-- NAME -->` and `<!-- end NAME -->`.
     pub text: String,
     /// Drawn beside the document.
     pub figures: Vec<NamedFigure>,
@@ -518,8 +518,8 @@ fn optimum() -> Fallible<Section> {
             let mut spec = figure_v1a(sets, Generator::UUniFast, analysis)?;
             let mut device = spec.sets.device.spec();
             change(&mut device);
-            // Where chips are fewer, or garbage collection costs more, all of the curve lies
-            // further left.
+            // If chips are fewer, or garbage collection costs more, all of the curve lies further
+            // left.
             let wide = device.chips >= 8 && device.logical_ratio == spec.sets.device.logical_ratio();
             spec.utilizations = utilizations(if wide { "0.1..4.0" } else { "0.1..2.0" })?;
             (spec.sets.device, spec.sets.tasks) = (Device::new(device).map_err(|_| "no such device")?, tasks);

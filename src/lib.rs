@@ -54,9 +54,8 @@
 //!
 //! An analysis is a type that implements [`alloc::analysis::Analysis`]: a name, a line, and the
 //! [form of its test](alloc::analysis::Test). An algorithm implements
-//! [`alloc::allocator::Allocator`]: a name, a line, and `allocate`. Whatever your analysis says is
-//! what every algorithm goes by, ours and yours, and what reports, advice, sizing and experiments
-//! show.
+//! [`alloc::allocator::Allocator`]: a name, a line, and `allocate`. Every algorithm goes by your
+//! analysis, ours and yours; reports, advice, sizing and experiments show it.
 //!
 //! ```
 //! use rtflash::alloc::Fraction;

@@ -1,4 +1,4 @@
-//! What a test can keep of the house: who knows whom, prose, words, dead files, citations of the
+//! The rules of the house that a test can keep: layers, prose, words, dead files, citations of the
 //! theory.
 
 #[path = "tidy/cited.rs"]

@@ -2,7 +2,7 @@
 
 use super::run::Answer;
 
-/// What is expected of a claim.
+/// The expectation of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It has to hold.
@@ -32,7 +32,7 @@ pub enum Rule {
     Below,
 }
 
-/// What is compared, by settings' positions.
+/// The compared quantity, by settings' positions.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// The 99th percentile, in milliseconds.
@@ -54,22 +54,22 @@ pub enum Value {
 pub struct Claim<V = Value, R = Rule> {
     /// Figure or table.
     pub place: &'static str,
-    /// What is compared, in words.
+    /// The compared quantity, in words.
     pub text: String,
     /// See [`Kind`].
     pub kind: Kind,
     /// Whether a constant was fitted on it.
     pub is_fitted: bool,
-    /// What was published.
+    /// The published value.
     pub published: Option<f64>,
     /// When ours is near enough.
     pub rule: R,
-    /// What is compared.
+    /// The compared quantity.
     pub value: V,
 }
 
 impl Claim {
-    /// What it is by answers, in the order of settings.
+    /// The value by answers, in the order of settings.
     pub fn ours(&self, answers: &[Answer]) -> f64 {
         let p99 = |at: usize| answers[at].p99;
         match &self.value {

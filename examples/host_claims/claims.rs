@@ -14,7 +14,7 @@ use super::table3::{self, ROWS};
 /// All claims, and the settings that they need.
 #[derive(Debug, Default)]
 pub struct Claims {
-    /// What has to be run.
+    /// The settings to run.
     pub settings: Vec<Setting>,
     /// The claims, in the order of the paper.
     pub claims: Vec<Claim>,
@@ -164,8 +164,7 @@ impl Claims {
                 for (real_time, [throughput, p99]) in [(4, published[0]), (64, published[1])] {
                     let at = self.at(Setting { max_sectors, ..setting(column, scheduler, real_time, 512) });
                     let text = format!("{}: {}, RT {real_time} KiB", words(column), row.name);
-                    // What the K2 row says of latencies is not what its throughput says, nor what
-                    // the figures say.
+                    // The K2 row's latencies contradict its throughput and the figures.
                     let odd = row.name == "K2" && (real_time == 64 || column == (Read, Random));
                     let kind = if odd { NotAsked } else { Must };
                     let values = [
@@ -184,7 +183,7 @@ impl Claims {
     }
 }
 
-/// What is expected, and what was published.
+/// The expectation, and the published value.
 type Asked = (Kind, Option<f64>);
 
 /// Operation and pattern: a column of the paper's tables and figures.

@@ -21,7 +21,7 @@ struct Setting {
     helps: [bool; 6],
 }
 
-/// What is switched on: `separated`, `shortest`, `high_priority`.
+/// The techniques that are switched on: `separated`, `shortest`, `high_priority`.
 const VARIANTS: [(&str, [bool; 3]); 6] = [
     ("high_priority", [false, false, true]),
     ("separated", [true, false, false]),

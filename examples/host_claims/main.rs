@@ -25,7 +25,7 @@ pub use claim::{Claim, Kind, Rule};
 pub use claims::Claims;
 use run::Answer;
 
-/// What is run.
+/// The plan of the run.
 pub const SEEDS: [u64; 3] = [1, 2, 3];
 
 fn main() -> ExitCode {
@@ -79,7 +79,7 @@ pub fn profile() -> Result<HostSetup, String> {
     read_setup(&text, None).map_err(|problems| format!("{path}: {problems:?}"))
 }
 
-/// What each seed says of each setting, in their order.
+/// The answers of each seed to each setting, in their order.
 pub fn answers(all: &Claims, setup: &HostSetup, seconds: u32, seeds: &[u64]) -> Result<Vec<Vec<Answer>>, HostRunError> {
     let of = |seed: &u64| all.settings.par_iter().map(|setting| setting.run(setup, seconds, *seed)).collect();
     seeds.par_iter().map(of).collect()

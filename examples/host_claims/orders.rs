@@ -8,7 +8,7 @@ use rtflash::host::run::{HostRunError, Scenario, read_scenario, run};
 
 use super::{kim, koshiba, park, quoted};
 
-/// What a run says.
+/// The results of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Said {
     /// In microseconds, of the first job's latencies the mean, the 99th and the 99.99th percentile,
@@ -40,7 +40,7 @@ pub enum Of {
     Longest,
 }
 
-/// What is compared, by scenarios' positions.
+/// The compared quantity, by scenarios' positions.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// The first one's over the least of the others'.
@@ -71,9 +71,9 @@ pub enum Rule {
 /// A claim.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// What is compared, in words.
+    /// The compared quantity, in words.
     pub text: String,
-    /// What was published.
+    /// The published value.
     pub published: Option<f64>,
     /// See [`Rule`].
     pub rule: Rule,
@@ -82,7 +82,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// What it is by answers, in the order of scenarios.
+    /// The value by answers, in the order of scenarios.
     pub fn ours(&self, said: &[Said]) -> f64 {
         match &self.value {
             Value::Ratio(of, at, others) => {
@@ -119,7 +119,7 @@ impl Order {
 pub struct Orders {
     /// The paper, device and setting, in words.
     pub place: String,
-    /// What has to be run.
+    /// The settings to run.
     pub scenarios: Vec<Scenario>,
     /// The claims.
     pub claims: Vec<Order>,
@@ -142,7 +142,7 @@ impl Orders {
         self.claims.push(Order { text: text.into(), published, rule, value });
     }
 
-    /// What each seed says of each scenario, in their order.
+    /// The answers of each seed to each scenario, in their order.
     pub fn said(&self, seeds: &[u64]) -> Result<Vec<Vec<Said>>, HostRunError> {
         let of = |seed: &u64| self.scenarios.par_iter().map(|scenario| said(scenario, *seed)).collect();
         seeds.par_iter().map(of).collect()

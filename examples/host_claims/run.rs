@@ -7,12 +7,12 @@ use rtflash::model::{Instant, Span};
 
 const GIB: u64 = 1 << 30;
 
-/// What differs between two runs.
+/// The difference between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// What both jobs do.
+    /// The operation of both jobs.
     pub op: Op,
-    /// Where.
+    /// The pattern of their places.
     pub pattern: JobPattern,
     /// The scheduler.
     pub scheduler: SchedulerSettings,
@@ -26,7 +26,7 @@ pub struct Setting {
     pub size: u64,
 }
 
-/// What a run says.
+/// The results of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
     /// The 99th percentile of real-time latencies, in milliseconds.

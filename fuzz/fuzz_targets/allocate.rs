@@ -1,4 +1,4 @@
-//! Whatever task set is read, every algorithm answers under every analysis, and the independent
+//! For any task set that is read, every algorithm answers under every analysis, and the independent
 //! verifier agrees with the answer.
 #![no_main]
 
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What the verifier says of the allocation; `None` where it cannot tell.
+/// The verifier's verdict on the allocation; `None` where it cannot tell.
 fn judged(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<bool> {
     match Equations::from_name(analysis.name()) {
         Some(equations) => Some(verify(set, allocation, equations).schedulable()),

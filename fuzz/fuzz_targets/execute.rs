@@ -1,5 +1,5 @@
-//! Whatever is allocated is run, whatever the options: nothing panics, and what a sound analysis
-//! accepts keeps every check.
+//! Any allocation runs with any options: nothing panics, and a set that a sound analysis accepts
+//! keeps every check.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

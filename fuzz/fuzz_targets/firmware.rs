@@ -1,4 +1,4 @@
-//! Whatever bytes are called an image, and whatever comes in: an error, or what a device allows.
+//! Any bytes as an image, with any commands: an error, or what a device allows.
 #![no_main]
 
 #[path = "../../crates/rtflash-ftl/tests/it/common/mod.rs"]

@@ -1,5 +1,5 @@
-//! Whatever bytes are called a bag, a trace of requests or a configuration: they are refused, or
-//! what they become is a task set, a device, and a curve that holds all.
+//! Any bytes as a bag, a trace of requests or a configuration: they are refused, or become a task
+//! set, a device, and a curve that holds all.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,4 @@
-//! Whatever the bytes, every reader answers or refuses, and what a refusal points at is in the
-//! text.
+//! For any bytes every reader answers or refuses, and the place of a refusal is in the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Whatever bytes are called the progress of an experiment: refused, or counts that its tables and
-//! summary can be made from.
+//! Any bytes as the progress of an experiment: refused, or counts that its tables and summary can
+//! be made from.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,5 +1,4 @@
-//! Whatever bytes are called a trace, of each organisation of the device: they are refused, or
-//! judged.
+//! Any bytes as a trace, of each organisation of the device: they are refused, or judged.
 #![no_main]
 
 use std::sync::OnceLock;

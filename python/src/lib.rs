@@ -1,5 +1,5 @@
 //! The extension module of the Python package rtflash: task sets, questions about them and their
-//! answers. What a user calls is in `rtflash/`, in Python.
+//! answers. The users' functions are in `rtflash/`, in Python.
 
 mod failure;
 mod own;
@@ -11,7 +11,7 @@ mod task_set;
 
 use pyo3::prelude::*;
 
-/// What `rtflash` is made of.
+/// The parts of `rtflash`.
 #[pymodule]
 mod _rtflash {
     #[pymodule_export]

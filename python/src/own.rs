@@ -178,13 +178,13 @@ impl TaskFields {
         &self.task.name
     }
 
-    /// What it reads, or `None`.
+    /// Its reads, or `None`.
     #[getter]
     fn read(&self) -> Option<RequestFields> {
         self.task.read.map(|request| RequestFields { request })
     }
 
-    /// What it writes, or `None`.
+    /// Its writes, or `None`.
     #[getter]
     fn write(&self) -> Option<RequestFields> {
         self.task.write.map(|request| RequestFields { request })
@@ -216,7 +216,7 @@ pub struct PythonTest {
     name: &'static str,
     summary: &'static str,
     ask: Py<PyAny>,
-    /// What went wrong in Python.
+    /// The exception that Python raised.
     pub raised: Raised,
 }
 
@@ -270,7 +270,7 @@ pub struct PythonAllocator {
     ask: Py<PyAny>,
     /// Tests that are written in Python, too.
     tests: Mutex<Vec<&'static PythonTest>>,
-    /// What went wrong in Python.
+    /// The exception that Python raised.
     pub raised: Raised,
 }
 

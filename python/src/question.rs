@@ -19,13 +19,13 @@ pub struct AnswerText {
 
 #[pymethods]
 impl AnswerText {
-    /// What the command prints with `--format json`.
+    /// The output of the command with `--format json`.
     #[getter]
     fn json(&self) -> &str {
         &self.answer.text
     }
 
-    /// What it warns of; empty where it does not.
+    /// The warnings; empty if there are none.
     #[getter]
     fn warnings(&self) -> &str {
         if self.answer.fault.is_some() { "" } else { &self.answer.complaint }
@@ -43,7 +43,7 @@ impl AnswerText {
         self.answer.drawing.as_ref().map(|drawing| drawing.text.as_str())
     }
 
-    /// The same as SVG.
+    /// The figure as SVG.
     #[getter]
     fn svg(&self) -> Option<&str> {
         self.answer.drawing.as_ref().map(|drawing| drawing.svg.as_str())
@@ -82,7 +82,7 @@ impl AnswerTexts {
         answer.map(|answer| AnswerText { answer }).ok_or_else(|| PyIndexError::new_err(position))
     }
 
-    /// What the command prints with `--format json`: a line each.
+    /// The output of the command with `--format json`: a line each.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.answers.iter().map(|answer| answer.text.as_str()).collect())
     }
@@ -92,7 +92,7 @@ impl AnswerTexts {
         self.answers.iter().map(|answer| code(answer.status)).collect()
     }
 
-    /// What the command warns of.
+    /// The warnings of the command.
     fn warnings(&self) -> String {
         let warned = self.answers.iter().filter(|answer| answer.fault.is_none());
         warned.map(|answer| answer.complaint.as_str()).collect()
@@ -113,7 +113,7 @@ enum Given<'py> {
     Named(PyBackedStr, PyBackedStr),
 }
 
-/// The same, apart from Python.
+/// A source, apart from Python.
 enum Source {
     Set(Arc<NamedSet>),
     Text(PyBackedStr),
@@ -193,8 +193,8 @@ pub fn draw(py: Python<'_>, words: Vec<String>) -> PyResult<Vec<String>> {
     drawn.map_err(|wrong| failure::of(py, wrong))
 }
 
-/// What `host` answers about a scenario, given by name and text; for a job file of fio, with what
-/// it runs on.
+/// The answer of `host` about a scenario, given by name and text; for a job file of fio, with the
+/// device that it runs on.
 #[pyfunction]
 #[pyo3(signature = (words, scenario, device=None, folder=None))]
 pub fn host(
@@ -208,7 +208,7 @@ pub fn host(
     answered.map(|answer| AnswerText { answer }).map_err(|wrong| failure::of(py, wrong))
 }
 
-/// What `soak` answers.
+/// The answer of `soak`.
 #[pyfunction]
 pub fn soak(py: Python<'_>, words: Vec<String>) -> PyResult<AnswerText> {
     let pool = pool()?;

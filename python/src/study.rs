@@ -34,7 +34,7 @@ fn shard(index: u32, count: u32) -> PyResult<Shard> {
 }
 
 impl Study {
-    /// What Python code has raised, which is forgotten here.
+    /// The exception that Python code has raised, which is forgotten here.
     fn raised(&self) -> Option<PyErr> {
         let algorithms = self.algorithms.iter().map(|own| own.raised.take());
         let all: Vec<PyErr> = algorithms.chain(self.tests.iter().map(|own| own.raised.take())).flatten().collect();
@@ -134,7 +134,7 @@ impl Study {
         }
     }
 
-    /// What these parts come to; messages call them so.
+    /// The results of these parts; messages call them so.
     fn join(&self, py: Python<'_>, names: Vec<String>, parts: Vec<Vec<u8>>) -> PyResult<StudyResults> {
         let joined = py.detach(|| self.study.join(&names, &parts));
         joined.map(|results| StudyResults { results }).map_err(|wrong| failure::of(py, wrong))
@@ -149,14 +149,14 @@ fn show(py: Python<'_>, progress: Option<&Py<PyAny>>, sets: u64) -> PyResult<()>
     py.check_signals()
 }
 
-/// What parts of an experiment come to, which say what it is; messages call them so.
+/// The results of the parts of an experiment, which say what it is; messages call them so.
 #[pyfunction]
 pub fn join_parts(py: Python<'_>, names: Vec<String>, parts: Vec<Vec<u8>>) -> PyResult<StudyResults> {
     let joined = py.detach(|| ask::join_parts(&names, &parts));
     joined.map(|results| StudyResults { results }).map_err(|wrong| failure::of(py, wrong))
 }
 
-/// What an experiment comes to.
+/// The results of an experiment.
 #[pyclass(frozen, module = "rtflash._rtflash")]
 pub struct StudyResults {
     results: Results,
@@ -164,13 +164,13 @@ pub struct StudyResults {
 
 #[pymethods]
 impl StudyResults {
-    /// What the command prints with `--format json`.
+    /// The output of the command with `--format json`.
     #[getter]
     fn json(&self) -> &str {
         &self.results.json
     }
 
-    /// What is missing from the results; empty where nothing is.
+    /// The gaps in the results; empty if there are none.
     #[getter]
     fn warnings(&self) -> &str {
         &self.results.warnings

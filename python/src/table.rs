@@ -51,8 +51,8 @@ fn column(kind: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 #[pymethods]
 impl Table {
-    /// Of columns: name, kind and values. The kinds are `bool`, `int`, `float`, `str`, `list[int]`
-    /// and `list[str]`; each value may be `None`.
+    /// A table from columns: name, kind and values. The kinds are `bool`, `int`, `float`, `str`,
+    /// `list[int]` and `list[str]`; each value may be `None`.
     #[new]
     fn new(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Table> {
         let mut fields = Vec::new();
@@ -93,7 +93,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Whoever asks for other types converts these: to that end the interface lets a producer be.
+        // A consumer that asks for other types converts these: the interface lets a producer do so.
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")

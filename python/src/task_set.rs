@@ -29,7 +29,7 @@ fn is_json(text: &str) -> bool {
 }
 
 impl TaskSet {
-    /// What it was read from.
+    /// The text that it was read from.
     pub fn named(&self) -> &Arc<NamedSet> {
         &self.inner
     }
@@ -84,7 +84,7 @@ impl TaskSet {
         String::from_utf8_lossy(self.inner.text()).into_owned()
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()
@@ -95,7 +95,7 @@ impl TaskSet {
         py.import("json")?.call_method1("loads", (self.line(),))
     }
 
-    /// What the file says of itself in its field `meta`, or `None`.
+    /// The file's own remarks in its field `meta`, or `None`.
     #[getter]
     fn meta<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let text = self.inner.file().meta.as_deref().map(|meta| meta.get().to_owned());

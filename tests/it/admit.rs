@@ -143,7 +143,7 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// What `alloc` prints where it has no allocation is nothing that runs.
+/// An answer of `alloc` without an allocation is nothing that runs.
 #[test]
 fn what_says_that_there_is_no_allocation_is_none() {
     let set = set("none-set.json", 2, RUNS);
@@ -160,12 +160,12 @@ fn what_says_that_there_is_no_allocation_is_none() {
         let what = if nothing { "it holds none" } else { "has no certificate to run by" };
         assert!(run.stderr.contains(what), "{analysis}: {}", run.stderr);
     }
-    // What is free altogether is said so.
+    // Chips that are all free are reported so.
     let free = file("none-free.json", r#"{"clusters": []}"#).display().to_string();
     assert_eq!(rtflash(&["admit", &free, &set]).status, 0);
 }
 
-/// Where nothing can be said that is no fault of the files.
+/// The files are right, and yet nothing can be said.
 #[test]
 fn what_cannot_be_told_is_status_3() {
     let allocation = runs("untold", 2);

@@ -221,7 +221,7 @@ fn jobs_that_get_nothing_are_told_of() {
     assert!(short.contains("of the aperiodic requests of j1 none completes within 100ms: 8 requests wait"), "{short}");
 }
 
-/// What was given is not advised.
+/// An option that was given is not advised.
 #[test]
 fn advice_names_no_option_that_was_given_or_is_not_there() {
     let set = "tasksets/overload.json";

@@ -1,5 +1,4 @@
-//! What the command prints as JSON is read back by the library, and written again with the same
-//! bytes.
+//! The JSON of the command is read back by the library, and written again with the same bytes.
 
 use crate::common::{file, rtflash};
 use rtflash::answers::{
@@ -45,7 +44,7 @@ fn answers_about_the_shipped_task_sets_are_read_and_written_again() {
 fn streams_faults_and_metadata_are_read_and_written_again() {
     let set = include_str!("../../tasksets/drone.json").replace('\n', " ");
     let noted = |meta: &str| set.replacen('{', &format!(r#"{{ "meta": {meta},"#), 1);
-    // Whatever a set says of itself, to the last digit; and a set that is none.
+    // A set's own remarks come back to the last digit; and a set that is none.
     let sets = [noted(r#"{ "seed": 18446744073709551617, "λ": 1.10 }"#), "{}".into(), set.clone()];
     let stream = file("answers.jsonl", &(sets.join("\n") + "\n")).display().to_string();
     let told = same::<AllocAnswer>(&["alloc", &stream]);

@@ -1,4 +1,4 @@
-//! What every command has in common: `--set`, `--quiet`, `--color`, help and manual pages.
+//! The conventions of every command: `--set`, `--quiet`, `--color`, help and manual pages.
 
 use crate::common::{file, rtflash, rtflash_with_input};
 

@@ -36,7 +36,7 @@ fn started(options: &str, checkpoint: &Path) -> Child {
         .expect("the command starts")
 }
 
-/// What the file says of how far its run has come.
+/// The time that a run has reached, by its file.
 fn reached(checkpoint: &Path) -> Option<u64> {
     let bytes = fs::read(checkpoint).ok()?;
     let line = bytes.split(|&byte| byte == b'\n').nth(1)?;

@@ -36,7 +36,8 @@ fn free_pages(events: &[Value]) -> BTreeMap<u64, Vec<(u64, u64)>> {
 }
 
 /// At each moment at which the engine says how many pages are free, of a cluster that is one
-/// processor, the counter says so, too. What begins at that moment takes its pages afterwards.
+/// processor, the counter says so, too. Requests that begin at that moment take their pages
+/// afterwards.
 fn compare(name: &str, options: &[&str]) -> u32 {
     let (events, records) = traces(name, options);
     let free = free_pages(&events);

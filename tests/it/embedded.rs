@@ -1,4 +1,4 @@
-//! What a program that embeds the command is answered: what the command prints.
+//! The answer to a program that embeds the command: the command's own output.
 
 use std::sync::atomic::AtomicBool;
 

@@ -187,7 +187,7 @@ fn a_recorded_trace_is_judged_as_the_run_was() {
         let judged = rtflash(&check);
         let (ran_json, judged_json) = (ran.json(), judged.json());
         assert_eq!(ran.status, judged.status);
-        // Of a check that holds, any of the worst observations may be named.
+        // A check that holds can name any of its worst observations.
         let checks = |answer: &Value| -> Vec<Value> {
             let mut checks = answer["checks"].as_array().expect("checks").clone();
             checks.iter_mut().filter(|check| check["holds"] == true).for_each(|check| check["worst"] = Value::Null);

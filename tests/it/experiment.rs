@@ -170,7 +170,7 @@ fn an_analysis_has_its_own_sets_unless_told_otherwise() {
     assert!(run.status == 2 && run.stderr.contains("say which of the analyses they are made for"), "{run:?}");
 }
 
-/// The necessary tests suppose a device that collects. What bounds zones is counted by itself.
+/// The necessary tests suppose a device that collects. The bound of zones is counted by itself.
 #[test]
 fn zones_have_a_bound_of_their_own() {
     let command = "experiment schedulability --util 1.0..4.0 --step 1.0 --sets 3 --no-figure --access stream \

@@ -68,8 +68,8 @@ fn explain_shows_the_interval_of_the_verdict() {
     assert!(explained["certificate"]["slack_ns"].as_i64().expect("a slack") < 0, "{explained}");
 }
 
-/// Whatever a certificate states, `explain` and `check` say one thing of it, and the sums of the
-/// explanation are those of the numbers that are stated.
+/// For any statements of a certificate `explain` and `check` agree, and the sums of the explanation
+/// are those of the stated numbers.
 #[test]
 fn explain_says_what_check_finds() {
     let set = file("explain-set.json", SET).display().to_string();

@@ -40,7 +40,7 @@ fn results_of_mqsim_are_put_beside_the_deadlines() {
     let made = rtflash(&["export", "mqsim", SET, "--out", &out_text, "--duration", "500ms"]);
     assert_eq!(made.status, 0, "{made:?}");
     assert!(made.stdout.contains("of 8 streams") && made.stdout.contains("no deadline"), "{made:?}");
-    // What is written is what is imported.
+    // The import returns the exported values.
     let device = rtflash(&["import", "mqsim", &out.join("ssd.xml").display().to_string(), "--format", "json"]).json();
     assert_eq!(
         (device["device"]["chips"].as_u64(), device["device"]["chips_per_channel"].as_u64()),
@@ -68,7 +68,7 @@ fn results_of_mqsim_are_put_beside_the_deadlines() {
     assert!(text.stdout.contains("fail: requests were late, or were not served"), "{text:?}");
     let other = rtflash(&["check", SET, "--mqsim", &path, "--set", "tasks[0].read.period=37ms"]);
     assert!(other.status == 2 && other.stderr.contains("another was exported"), "{other:?}");
-    // Of another set, of another export, of none.
+    // Results of another set, of another export, of none.
     let other = rtflash(&["check", "tasksets/dashcam.json", "--mqsim", &path]);
     assert!(other.status == 2 && other.stderr.contains("another was exported"), "{other:?}");
     assert_eq!(rtflash(&["check", SET, "--fio", &path]).status, 2);
@@ -143,7 +143,7 @@ fn a_drive_is_told_what_it_does_not_bring() {
     assert_eq!((none.status, none.stdout.as_str()), (1, ""), "{none:?}");
 }
 
-/// What says nothing to results of others is refused, not passed over.
+/// An option without effect on other results is refused, not passed over.
 #[test]
 fn options_of_an_analysis_are_refused_beside_results_of_others() {
     for result in ["--mqsim", "--fio"] {

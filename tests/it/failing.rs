@@ -95,6 +95,6 @@ fn fewer_failures_at_once_are_advised() {
     let (json, text) = (alloc(8, "json"), alloc(8, "text"));
     assert!(json.stdout.contains(&format!("\"program_failures\":{most}")), "{}", json.stdout);
     assert!(text.stdout.contains(&format!("program_failures of {most} instead of 8")), "{}", text.stdout);
-    // Where none may fail there is nothing to advise.
+    // If none can fail there is nothing to advise.
     assert!(!alloc(0, "json").stdout.contains("program_failures"));
 }

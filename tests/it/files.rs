@@ -284,7 +284,7 @@ fn an_interrupted_command_leaves_no_draft() {
     assert_eq!(fs::read_to_string(&out).expect("the old file"), "before");
 }
 
-/// What takes a number, a file or a folder says so where it is given something else.
+/// An option that takes a number, a file or a folder says so when it is given something else.
 #[test]
 fn what_an_option_takes_is_told() {
     let folder = place("what-it-takes");

@@ -1,4 +1,4 @@
-//! What docs/findings.md says is so.
+//! The statements of docs/findings.md are true.
 
 use crate::common::{root, rtflash};
 

@@ -6,7 +6,7 @@ fn order(script: &str) -> Run {
     rtflash_with_input(&["host", "order", "-"], script.as_bytes())
 }
 
-/// What is handed out for each `ask`, by a script of these steps.
+/// The commands handed out for each `ask`, by a script of these steps.
 fn handed(scheduler: &str, steps: &[&str]) -> Vec<String> {
     let run = order(&format!(r#"{{ "scheduler": {scheduler}, "script": [{}] }}"#, steps.join(",")));
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{scheduler}");
@@ -92,7 +92,7 @@ fn mq_deadline_expires_to_the_millisecond_and_ages() {
             ],
         )
     };
-    // What is inside hides what is below, until that is ten seconds old.
+    // A request inside hides lower classes, until it is ten seconds old.
     assert_eq!(classes("9999ms"), ["rt"]);
     assert_eq!(classes("10s"), ["idle rt"]);
 }

@@ -47,7 +47,7 @@ fn stops(run: &Child) -> i32 {
     if has(run.id(), "SigIgn:", SIGINT) { SIGTERM } else { SIGINT }
 }
 
-/// What a command prints that is sent a signal while it works, and which signal that was.
+/// The output of a command that gets a signal while it works, and which signal that was.
 fn interrupted(words: &str) -> (Output, i32) {
     let run = started(words, Stdio::piped());
     wait_until("it holds signals", || has(run.id(), "SigCgt:", stops(&run)));
@@ -70,7 +70,7 @@ fn an_interrupted_run_prints_what_it_came_to() {
         assert_eq!(answer["stopped_before_ns"], 1_000_000_000_000_000u64, "{answer}");
         let ran = answer["duration_ns"].as_u64().expect("a time");
         assert!(ran > 0 && ran < 1_000_000_000_000_000, "{ran}");
-        // What a run of that length prints, but for how long chips and buses were busy.
+        // The output of a run of that length, but for how long chips and buses were busy.
         let whole = rtflash(
             &format!("exec tasksets/case-study.json --duration {ran}ns {options} --format json")
                 .split_whitespace()

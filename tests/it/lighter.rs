@@ -245,7 +245,7 @@ fn with_collection(allocation: &Allocation, position: usize, collection: Collect
     allocation.clone().with_certificates(certificates.collect())
 }
 
-/// Where a lighter load needs less than is stated, what is said to be enough is, and one less is
+/// If a lighter load needs less than is stated, the number said to be enough is, and one less is
 /// not.
 #[test]
 fn what_would_do_is_the_least_that_does() {

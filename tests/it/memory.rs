@@ -64,7 +64,7 @@ fn a_device_too_large_is_refused_with_the_memory_it_would_take() {
     }
 }
 
-/// What a run is said to take is no less than what it takes: with so much it does not abort.
+/// The stated work of a run is no less than its real work: with that limit it does not abort.
 #[test]
 fn what_a_run_takes_is_known_before() {
     // The program itself, its threads and what is not counted.

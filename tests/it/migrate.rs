@@ -12,7 +12,7 @@ fn set(name: &str, chips: u32, more: &str) -> String {
     file(name, text).display().to_string()
 }
 
-/// What an algorithm makes of a set.
+/// The allocation of a set by an algorithm.
 fn allocated(set: &str, name: &str, algorithm: &str) -> String {
     let run = rtflash(&["alloc", set, "--analysis", "sound", "--algorithm", algorithm, "--format", "json"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -45,7 +45,7 @@ fn a_way_is_found_there_and_back_and_runs() {
         assert!(!stages.is_empty() && stages.iter().all(runs), "{answer}");
         let all: u64 = stages.iter().map(|stage| stage["over_within_ns"].as_u64().expect("a time")).sum();
         assert_eq!(answer["within_ns"], all);
-        // What runs in the end is an allocation, and the one that was asked for.
+        // The final state is an allocation, and the one that was asked for.
         let after = file("migrate-after.json", run.stdout).display().to_string();
         assert_eq!(placed(&after), placed(to));
         let check = rtflash(&["check", &set, "--allocation", &after, "--analysis", "sound", "--format", "json"]);
@@ -57,7 +57,8 @@ fn a_way_is_found_there_and_back_and_runs() {
     assert!(text.contains("writes go to both places from then on") && text.contains("erased first"), "{text}");
 }
 
-/// Who writes to zones goes round once, and copies nothing; a task that moves twice is one task.
+/// A task that writes to zones goes round once, and copies nothing; a task that moves twice is one
+/// task.
 #[test]
 fn zones_are_filled_by_their_owners() {
     let tasks = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms", "access": "stream"},
@@ -163,7 +164,7 @@ fn servers_in_the_way_are_left_out() {
     assert!(answer["clusters"].as_array().expect("clusters").iter().any(|cluster| serves(&cluster)), "{answer}");
     assert!(answer["stages"].as_array().expect("stages").iter().all(|stage| stage["executed"]["passes"] == true));
     assert!(rtflash(&call).stdout.contains("get no more jobs"));
-    // Where all chips are asked for, no server stays.
+    // If all chips are asked for, no server stays.
     let split = rtflash(&[&["alloc", &set, "--algorithm", "equal-split"], &sound[..]].concat());
     let split = file("migrate-jobs-split.json", split.stdout).display().to_string();
     let call = ["migrate", &old, &split, &set, "--assume", "nothing"];
@@ -193,7 +194,7 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// Where nothing can be said that is no fault of the files.
+/// The files are right, and yet nothing can be said.
 #[test]
 fn what_cannot_be_told_is_status_3() {
     let set = set("untold-set.json", 8, "");
@@ -299,8 +300,8 @@ fn parts_that_share_pages_need_no_room() {
     assert_eq!(run.json()["stages"][0]["executed"]["passes"], true, "{}", run.stdout);
 }
 
-/// Where no way is found through many clusters the search ends, and each cluster that is missing
-/// has a reason; one that is too full names the task and the utilization.
+/// If no way is found through many clusters the search ends, and each cluster that is missing has a
+/// reason; one that is too full names the task and the utilization.
 #[test]
 fn a_search_among_many_clusters_ends_with_reasons() {
     let set = "tasksets/large.json";

@@ -77,7 +77,7 @@ fn links_lead_somewhere() {
     assert!(seen > 40, "{seen} links were looked at");
 }
 
-/// What `](…)` encloses outside of code, but for addresses on the web.
+/// The targets that `](…)` encloses outside of code, but for addresses on the web.
 fn targets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (index, part) in text.split("```").enumerate() {

@@ -303,7 +303,7 @@ fn a_call_that_nothing_can_come_of_names_its_options() {
         let run = rtflash(&call.split(' ').collect::<Vec<_>>());
         assert!(run.stderr.contains(options), "{call}\n{}", run.stderr);
     }
-    // What can be drawn at some point is drawn.
+    // A set that can be drawn at some point is drawn.
     let run = rtflash(&["gen", "--util", "2.5", "--tasks", "3", "--sets", "1", "--write-share", "0"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
 }

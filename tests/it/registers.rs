@@ -33,7 +33,8 @@ fn pages_are_sensed_while_others_are_moved() {
         behind.split(['}', ',']).next().expect("a number").to_owned()
     };
     assert_eq!(alloc(&set(400, ""), &STRIPE).0, 1, "200 pages of 130 us are more than 20 ms");
-    // Of 80 us each, and the last one leaves behind a transfer of the other chip: 160 us in all.
+    // The commands take 80 us each, and the last one leaves behind a transfer of the other chip:
+    // 160 us in all.
     let most = json(&set(490, REGISTERS));
     assert!(most.contains("\"kind\":\"cached-stripe\""), "{most}");
     assert_eq!(slack(&most), (20_000_000 - 245 * 80_000 - 160_000).to_string(), "{most}");
@@ -76,8 +77,8 @@ fn superblocks_sense_pages_while_others_are_moved() {
 /// The device of `set` with commands of 1 us: t_b is 41 us.
 const COMMANDS: &str = r#","page_registers":2,"command":"1us""#;
 
-/// What the longest response of a run by an allocation that has just been made is, in nanoseconds;
-/// the allocation is verified, too, and `explain` says this of it.
+/// The longest response, in nanoseconds, of a run by an allocation that has just been made; the
+/// allocation is verified, too, and `explain` says this of it.
 fn longest_with_commands(set: &str, analysis: &str, kind: &str, line: &str) -> String {
     let options = ["--algorithm", "global", "--analysis", analysis];
     let (status, answer) = alloc(set, &[&options[..], &["--format", "json"]].concat());
@@ -113,8 +114,8 @@ fn commands_go_with_pages_of_a_stripe() {
     assert_eq!(longest, (51_000 + 214 * 82_000 + 2 * 40_000).to_string());
 }
 
-/// What passes take with two registers is what they take with one: 128 copies of 550 us and an
-/// erase of 5 ms, each behind a command of 1 us and a wait of 41 us.
+/// A pass with two registers takes as long as with one: 128 copies of 550 us and an erase of 5 ms,
+/// each behind a command of 1 us and a wait of 41 us.
 #[test]
 fn explain_says_what_passes_wait_for_with_commands() {
     let write = r#""write":{"pages":4,"period":"200ms"},"read""#;

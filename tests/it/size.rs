@@ -120,7 +120,7 @@ fn a_set_that_fails_is_sized_all_the_same() {
     let run = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis", "--format", "json"]);
     let answer = run.json();
     assert_eq!((run.status, &answer["schedulable"]), (1, &json!(false)));
-    // What `alloc` advises.
+    // The advice of `alloc`.
     assert_eq!((&answer["chips"]["fewest"], &answer["load"]["largest_factor"]), (&json!(7), &json!(0.935)));
     assert_eq!(answer["cost"]["chips"], json!(7));
     let text = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis"]).stdout;
@@ -198,7 +198,7 @@ fn superblocks_of_one_chip_are_sized() {
     }
 }
 
-/// What is expected of rings from a start in order, and from a strewn one: `exec` measures within
+/// The expectation for rings from a start in order, and from a strewn one: `exec` measures within
 /// that, the latter where no start is named.
 #[test]
 fn runs_are_within_what_is_expected_of_their_start() {

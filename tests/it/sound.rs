@@ -70,7 +70,7 @@ fn what_breaks_theorem_1_is_rejected_or_served() {
             }
         }
     }
-    // What is served, not only rejected: every file but the overloaded ones.
+    // Files that are served, not only rejected: every one but the overloaded ones.
     assert!(served >= 30, "{served}");
 }
 
@@ -359,8 +359,7 @@ fn what_may_be_relied_on_is_the_users_choice() {
     assert_eq!(thesis("nothing")["clusters"], thesis("queue")["clusters"]);
 }
 
-/// Where the queue is granted to a device that does not keep to it, a no says that it was of no
-/// use.
+/// If the queue is granted to a device that does not keep to it, a no says that it was of no use.
 #[test]
 fn reads_that_are_not_steady_are_named() {
     let said = |times: &[&str], granted: &str| {
@@ -417,7 +416,7 @@ fn what_is_accepted_is_run_or_the_reason_given() {
     assert!(run.status == 3 && run.stdout.contains("4294967295 pages"), "{run:?}");
 }
 
-/// What `check` says of an allocation from elsewhere, `exec` predicts.
+/// `exec` predicts the verdict of `check` on an allocation from elsewhere.
 #[test]
 fn exec_predicts_what_check_says() {
     let set = "tasksets/case-study.json";
@@ -501,7 +500,7 @@ fn what_cannot_be_told_is_said_soon() {
     }
 }
 
-/// Where a test was given up, but the chips cannot do it all whatever the allocation, that is a no.
+/// A test was given up, but the chips cannot do the work under any allocation: that is a no.
 #[test]
 fn what_cannot_be_told_may_be_impossible() {
     let more = r#"}}, {"name": "c", "read": {"pages": 8, "period": "2ms"}}, {"name": "d", "read": {"pages": 8, "period": "2ms"}}]}"#;
@@ -521,8 +520,8 @@ fn what_cannot_be_told_may_be_impossible() {
     assert_eq!(rtflash(&["explain", &path, "--analysis", "sound"]).status, 1);
 }
 
-/// Of many tasks a pair that a few steps do not decide, an `a` and a `b`, is tried elsewhere: where
-/// each `a` has a chip, and each two `b`, that is a yes, and where there are fewer chips a no.
+/// Among many tasks a pair that a few steps do not decide, an `a` and a `b`, is tried elsewhere: if
+/// each `a` has a chip, and each two `b`, that is a yes, and with fewer chips a no.
 #[test]
 fn of_many_tasks_what_is_next_to_one_is_tried_elsewhere() {
     let set: serde_json::Value = serde_json::from_str(NEXT_TO_ONE).expect("JSON");
@@ -543,8 +542,7 @@ fn of_many_tasks_what_is_next_to_one_is_tried_elsewhere() {
     }
 }
 
-/// Where the load is as near to one, but an erase has no room at one of the first lengths, that is
-/// said.
+/// A load as near to one is refused by name if an erase has no room at one of the first lengths.
 #[test]
 fn what_fails_early_is_told_however_full_it_is() {
     // Sets of a stream get no advice, which would take long.
@@ -613,8 +611,8 @@ fn an_allocation_with_some_certificates_is_completed() {
     assert!(check.json()["schedulable"].is_boolean() && check.stderr.is_empty(), "{check:?}");
 }
 
-/// What a cluster needs is judged and printed; more than is granted is a no that names the flag,
-/// and less than needed may not be stated.
+/// The needs of a cluster are judged and printed; more than is granted is a no that names the flag,
+/// and less than needed must not be stated.
 #[test]
 fn check_says_what_is_relied_on() {
     let set = file("check-leaning.json", LEANING).display().to_string();
@@ -719,7 +717,7 @@ fn what_is_shown_adds_up() {
                 let certificate = &cluster["certificate"];
                 if let Some(tightest) = certificate["tightest_ns"].as_f64() {
                     let of = |name: &str| certificate[name].as_f64().expect(name);
-                    // What neither the server nor the slack takes of the interval.
+                    // The share of the interval that neither the server nor the slack takes.
                     let share = 1.0 - of("server_thousandths") / 1_000.0 - of("slack_ns") / tightest;
                     assert!((share - number("demand_share")).abs() < 1e-6, "{cluster}");
                     failing += u32::from(of("slack_ns") < 0.0);

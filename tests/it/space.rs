@@ -153,7 +153,7 @@ fn check_and_explain_agree_with_alloc() {
             assert!(!opposite.contains("schedulable"), "{analysis}: {}", text.stdout);
         }
     }
-    // Where data are declared and fit, the line is there, too.
+    // If data are declared and fit, the line is there, too.
     let fitting = keeping(4, &[100, 200]);
     for analysis in ["thesis", "sound"] {
         let text = run(&["explain", "-", "--analysis", analysis], &fitting).stdout;
@@ -164,7 +164,7 @@ fn check_and_explain_agree_with_alloc() {
 #[test]
 fn what_is_advised_fits() {
     let read = |text: &str| read_task_set(text).expect("a task set").set;
-    // Where there is no chip too few: another algorithm has clusters that are large enough.
+    // If no chip is missing: another algorithm has clusters that are large enough.
     let set = read(&keeping(4, &[100_000, 100_000]));
     let bfd = allocator("clustering-bfd").expect("an algorithm");
     let advice = advise(&set, bfd, &Thesis);
@@ -198,7 +198,7 @@ fn what_is_advised_fits() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    // What `size` finds: no limit is one that data do not fit.
+    // A limit of `size` is none if data do not fit.
     let sizing = size(&read(&quoted()), global, &Thesis);
     assert_eq!(sizing.limits.chips.value().map(|fewest| fewest.chips), Some(7));
     assert!(

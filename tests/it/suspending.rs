@@ -55,7 +55,7 @@ fn firmware_suspends_and_says_so() {
     std::fs::remove_file(out).expect("the image was written");
 }
 
-/// Where no erase is suspended although the device can, `explain` says why.
+/// If no erase is suspended although the device can, `explain` says why.
 #[test]
 fn where_erases_block_it_is_said_why() {
     let said = |set: &str| {

@@ -43,7 +43,7 @@ fn what_is_trimmed_is_told_and_judged() {
         assert!(records.lines().any(|line| line.starts_with("{\"empty\":")), "{analysis}");
         let check = || rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat());
         assert_eq!(check().status, 0, "{}{}", check().stdout, check().stderr);
-        // What was not trimmed is lost, and is to be read.
+        // A page that was not trimmed is lost, and is to be read.
         let silent: Vec<&str> = records.lines().filter(|line| !line.contains("\"trimmed\"")).collect();
         std::fs::write(trace, silent.join("\n") + "\n").expect("a file");
         let (status, text) = (check().status, check().stdout);

@@ -1,4 +1,4 @@
-//! Where the formulas and rules of the documents are in the code: each one of docs/analysis.md is
+//! The places of the documents' formulas and rules in the code: each one of docs/analysis.md is
 //! cited once in the analysis and once in the verifier, or once in the executor and once in its
 //! checkers; each one of the other documents once.
 
@@ -29,7 +29,7 @@ const UNCHECKED: [(&str, &str); 5] = [
     ("V3", "its consequence is checked: reserve and deadlines"),
 ];
 
-/// What is estimated, by the formulas of docs/lifetime.md: no part of the analysis.
+/// The estimates by the formulas of docs/lifetime.md: no part of the analysis.
 const ESTIMATES: &str = "crates/rtflash-alloc/src/sizing";
 
 fn sources(of: &[&str]) -> Vec<(String, String)> {
@@ -37,12 +37,13 @@ fn sources(of: &[&str]) -> Vec<(String, String)> {
     files(of, "rs").into_iter().filter(|file| meant(&file.path)).map(|file| (file.path, file.text)).collect()
 }
 
-/// What is in parentheses in a text, once each time.
+/// The contents of parentheses in a text, once each time.
 fn in_parentheses(text: &str) -> impl Iterator<Item = &str> {
     text.split('(').skip(1).filter_map(|rest| rest.split_once(')').map(|(inside, _)| inside))
 }
 
-/// Where each formula is cited: comments that say "Eq." or "Eqs.", up to the end of the comment.
+/// The places that cite each formula: comments that say "Eq." or "Eqs.", up to the end of the
+/// comment.
 fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<String>> {
     let mut cited: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (path, text) in sources(of) {
@@ -65,7 +66,7 @@ fn formulas_cited(of: &[&str]) -> BTreeMap<u32, Vec<String>> {
     cited
 }
 
-/// Where names such as R1 or C4 are cited: comments, rules as "rule" or "rules", conditions in
+/// The places that cite names such as R1 or C4: comments, rules as "rule" or "rules", conditions in
 /// parentheses.
 fn names_cited(of: &[&str], names: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut cited: BTreeMap<String, Vec<String>> = BTreeMap::new();

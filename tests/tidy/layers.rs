@@ -1,4 +1,4 @@
-//! Who knows whom: crates as ARCHITECTURE.md has them, and modules of a crate in one direction.
+//! The layers: crates as ARCHITECTURE.md has them, and modules of a crate in one direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -85,7 +85,7 @@ fn test_modules(file: &File) -> Vec<Module> {
     inner.collect()
 }
 
-/// What a `use` tree names: each path, and by which name.
+/// The paths that a `use` tree names, each with its name.
 fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     let Some((base, names)) = tree.split_once('{') else {
@@ -137,7 +137,7 @@ fn from_crate(of: &Module, path: &[String], modules: &BTreeSet<Module>) -> Optio
     Some(at)
 }
 
-/// What a module names of its crate.
+/// The names that a module takes from its crate.
 #[derive(Default)]
 struct Named {
     /// Paths from the crate on.
@@ -146,7 +146,7 @@ struct Named {
     by_name: BTreeMap<String, Module>,
 }
 
-/// What `use` declarations name, and paths in the code that begin with `crate` or `super`.
+/// The names in `use` declarations, and paths in the code that begin with `crate` or `super`.
 fn named(of: &Module, code: &str, modules: &BTreeSet<Module>) -> Named {
     let code: String = code.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect();
     let mut named = Named::default();
@@ -194,7 +194,7 @@ fn home(path: &Module, modules: &BTreeSet<Module>, handed_on: &BTreeMap<Module, 
     path
 }
 
-/// Where arrows lead from a module on.
+/// The modules behind a module, along arrows.
 fn behind(of: &Module, arrows: &BTreeSet<(Module, Module)>) -> BTreeSet<Module> {
     let (mut seen, mut next) = (BTreeSet::new(), vec![of]);
     while let Some(at) = next.pop() {

@@ -111,7 +111,7 @@ fn formulas(page: &str) -> Vec<String> {
     blocks
 }
 
-/// What is wrong with a page's notation.
+/// The faults of a page's notation.
 fn faults(page: &str) -> Vec<String> {
     let (text, rows) = parted(page);
     let mut known: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the tests of several crates share. Random numbers are those of the model
+//! Parts that the tests of several crates share. Random numbers are those of the model
 //! ([`Stream`](rtflash_model::random::Stream)).
 
 pub mod processors;

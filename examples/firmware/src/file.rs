@@ -21,7 +21,7 @@ impl HostFile {
         HostFile { handle, buffer: [0; 16_384], filled: 0 }
     }
 
-    /// What has been written is in the file.
+    /// Makes sure that the written text is in the file.
     pub fn flush(&mut self) {
         // SAFETY: the host reads as many bytes as have been filled.
         let left = unsafe { syscall!(WRITE, self.handle, self.buffer.as_ptr(), self.filled) };

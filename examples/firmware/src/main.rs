@@ -1,6 +1,6 @@
 //! `rtflash-ftl` on a Cortex-M4: requests come as their certificate declares, the device is in
-//! memory, and time is virtual. What is done goes into a file, to be compared with what the
-//! executor does; what it takes is counted.
+//! memory, and time is virtual. The operations go into a file, to be compared with those of the
+//! executor; their cost is counted.
 
 #![no_std]
 #![no_main]
@@ -57,7 +57,7 @@ static PROCESSORS: ConstStaticCell<[Option<FtlProcessor<'static>>; GEOMETRY.proc
     ConstStaticCell::new([const { None }; GEOMETRY.processors]);
 static FLASH: ConstStaticCell<[u32; PAGES]> = ConstStaticCell::new([0; PAGES]);
 static WAITING: ConstStaticCell<[(u64, u32); GEOMETRY.chips]> = ConstStaticCell::new([(0, 0); GEOMETRY.chips]);
-/// Where each source goes on, and when.
+/// The next page and time of each source.
 static NEXT: ConstStaticCell<[(u32, u64); GEOMETRY.sources]> = ConstStaticCell::new([(0, 0); GEOMETRY.sources]);
 /// The pages of a request.
 static PLACES: ConstStaticCell<[u32; GEOMETRY.request_pages]> = ConstStaticCell::new([0; GEOMETRY.request_pages]);
@@ -252,7 +252,7 @@ fn fill(image: &Image<'_>, flash: &mut [u32]) {
         for column in 0..of.chips() {
             let chip = of.chip(column).unwrap_or(0) as usize;
             for nth in 0..of.logical_per_chip() {
-                // Of a stripe and of a superblock row nth of a chip holds the same page.
+                // Row nth of a chip of a stripe, and of a superblock, holds the same page.
                 flash[chip * blocks * pages + nth as usize] = nth * width as u32 + column;
             }
         }

@@ -10,7 +10,7 @@ pub const MOST_CHIPS: usize = 64;
 /// Operations that a chip begins at one instant at most: its array, and its cache register.
 const MOST_ORDERS: usize = 2 * MOST_CHIPS;
 
-/// What is done on a chip.
+/// An action on a chip.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Read,
@@ -33,7 +33,7 @@ pub struct Asked {
     pub chip: u32,
     pub action: Action,
     pub at: FlashPage,
-    /// Where a copy inside the chip goes.
+    /// The target of a copy inside the chip.
     pub to: Option<FlashPage>,
     pub lpn: u32,
     pub collects: bool,
@@ -42,7 +42,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What needs no more than a chip.
+    /// An action that needs a chip alone.
     fn of_chip(chip: u32, action: Action) -> Asked {
         let at = FlashPage { block: NONE, page: NONE };
         Asked { chip, action, at, to: None, lpn: NONE, collects: false, with: None }
@@ -152,8 +152,8 @@ pub struct Done {
     pub collects: bool,
 }
 
-/// What the two page registers of a chip hold, each with the instant at which that is sensed or has
-/// been moved: [`NEVER`] while it is not known.
+/// The contents of the two page registers of a chip, each with the instant at which that is sensed
+/// or has been moved: [`NEVER`] while it is not known.
 #[derive(Clone, Copy, Default)]
 struct Registers {
     array: Option<(Work, u64)>,
@@ -165,11 +165,11 @@ struct Registers {
 /// Chips and buses.
 pub struct Nand<'m> {
     device: ImageDevice,
-    /// What each page holds; [`NONE`] where it is erased.
+    /// The content of each page; [`NONE`] for an erased one.
     pages: &'m mut [u32],
     work: [Option<Work>; MOST_CHIPS],
     ends: [u64; MOST_CHIPS],
-    /// What is left of erases that are suspended, or are being suspended.
+    /// The rest of erases that are suspended, or are being suspended.
     left: [u64; MOST_CHIPS],
     buses: [Option<BusQueue<'m>>; MOST_CHIPS],
     free_at: [u64; MOST_CHIPS],

@@ -16,7 +16,7 @@ pub enum Rule {
     Within(f64, f64),
 }
 
-/// What is compared.
+/// The compared quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// The 99.9th percentile, in microseconds.
@@ -58,7 +58,7 @@ const BOUNDS: [Bound; 8] = [None, Some(64), Some(32), Some(16), Some(8), Some(4)
 const ABOVE_1: [Bound; 6] = [Some(64), Some(32), Some(16), Some(8), Some(4), Some(2)];
 
 impl Claim {
-    /// What it is by these answers; `None` where something was not run.
+    /// The value by these answers; `None` where something was not run.
     pub fn ours(&self, answers: &Answers) -> Option<f64> {
         let at = |column, bound| answers.points.get(&(column, bound)).copied();
         let all = |column, bounds: &[Bound]| bounds.iter().map(|&bound| at(column, bound)).collect::<Option<Vec<_>>>();
@@ -132,8 +132,8 @@ fn percent(percent: u32) -> Millionths {
     Millionths::of_million(percent * 10_000).expect("a share")
 }
 
-/// Of O1 and O2 for 1 % to 100 % in six columns, how many are chosen as an optimum of the points,
-/// looked for by itself.
+/// The number of O1 and O2 for 1 % to 100 % in six columns that are chosen as an optimum of the
+/// points, looked for by itself.
 fn exact(answers: &Answers) -> Option<u32> {
     let mut exact = 0;
     for column in WHOLE {

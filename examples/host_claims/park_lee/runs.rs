@@ -19,7 +19,7 @@ use Column::{RandomRead, RandomWrite, SequentialRead, SequentialWrite};
 
 const GIB: u64 = 1 << 30;
 
-/// What all four jobs do, and on which drive: a curve of the paper's figures.
+/// The work of all four jobs, and the drive: a curve of the paper's figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Column {
     /// Figure 4a.
@@ -69,7 +69,7 @@ impl Point {
     }
 }
 
-/// What one seed says.
+/// The answers of one seed.
 #[derive(Debug, Default)]
 pub struct Answers {
     /// Each point that was run.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a run of the command came to.
+/// The outcome of a run of the command.
 #[derive(Debug)]
 pub struct Run {
     pub status: i32,

@@ -118,8 +118,8 @@ fn weighted(sizes: &[SizeResidual]) -> (f64, f64) {
     if slope > 0.0 && y > slope * x { ((y - slope * x) / weight, slope) } else { (y / weight, 0.0) }
 }
 
-/// The cost of the other commands of an I/O: the median of the rest of their services without
-/// their bytes. Where none is seen, what the first one costs.
+/// The cost of the other commands of an I/O: the median of the rest of their services without their
+/// bytes. If none is seen, the cost of the first I/O.
 fn next(of: &Measurement, op: Op, line: &SizeLine) -> f64 {
     let continued = of.commands().filter(|done| done.op == op && done.continues && done.others <= 1);
     let left = continued.map(|done| done.service().saturating_sub(line.bytes(done.size)));
