@@ -33,7 +33,7 @@ from pathlib import Path
 
 DEVICE = {"profile": "dgist-2021", "chips": 8, "chips_per_channel": 4, "blocks_per_chip": 256, "pages_per_block": 64,
           "erase_cycles": 3000}
-# What the profile says of a page, in ns: read, programmed, over the bus.
+# The profile's times of a page, in ns: read, programmed, over the bus.
 READ, PROGRAM, TRANSFER = 50_000, 500_000, 40_000
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 ORDER = "late without collection: order of service"

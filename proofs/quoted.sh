@@ -11,7 +11,7 @@ theorems=$(sed -nE "s/^ *($kinds) +([A-Za-z_][A-Za-z0-9_']*).*/\2/p" ./*.v | sor
 printed=$(sed -nE "s/^Print Assumptions ([A-Za-z0-9_']+)\.$/\1/p" Assumptions.v | sort -u)
 wrong=0
 
-# What stands in backquotes and may be a name of Coq, one a line.
+# Words in backquotes that may be a name of Coq, one a line.
 names() { grep -oE "\`[A-Za-z_][A-Za-z0-9_']*\`" | tr -d '`' | sort -u; }
 
 # quoted DOCUMENT, its text being read from standard input.

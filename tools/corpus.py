@@ -35,7 +35,7 @@ DEMAND = ["stripe", "superblock", "sound", "zoned"]
 ALGORITHMS = [
     "clustering-bfd", "best-fit", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact",
 ]
-# What a run of `exec` can be told, one at a time.
+# The options of a run of `exec`, one at a time.
 RUNS = [
     [], ["--server", "background"], ["--dispatch", "parallel"], ["--victims", "worst"], ["--aging", "fresh"],
     ["--pattern", "sequential"], ["--pattern", "hot-cold"], ["--pattern", "fullest"], ["--waits", "worst"], ["--times", "random"], ["--phases", "random"],
@@ -119,7 +119,7 @@ def drawn_set(number: int) -> dict[str, object]:
 
 
 def of_a_set(text: str, rng: random.Random, thorough: bool) -> Case:
-    """What is asked of one set: all of it, or a part that is drawn."""
+    """The calls for one set: all of them, or a part that is drawn."""
     case = Case({"set.json": text})
     algorithms = ALGORITHMS if thorough else rng.sample(ALGORITHMS, 2)
     for analysis in ANALYSES if thorough else [*rng.sample(ANALYSES, 3), rng.choice(DEMAND)]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 MOST = 2.3
 DEVICE = json.dumps({"profile": "dgist-2021", "chips": 4096, "chips_per_channel": 4})
-# What `gen` draws at most, and sets of a call that is counted: some are drawn again.
+# The most tasks that `gen` draws, and sets of a call that is counted: some are drawn again.
 PART = 10_000
 SETS = 20
 

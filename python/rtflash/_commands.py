@@ -24,7 +24,7 @@ Source = Union[TaskSet, str, "os.PathLike[str]", Mapping[str, Any]]
 Given = Union[Answer, str, "os.PathLike[str]", Mapping[str, Any]]
 """An allocation: an answer of `alloc`, as JSON, in a file, or as a dict."""
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
-"""What stands in front of a device: JSON, a file, a dict, or a job file of fio."""
+"""The host in front of a device: JSON, a file, a dict, or a job file of fio."""
 Changes = Union[str, Mapping[str, Any], Sequence[str]]
 """Changes of fields before a task set is read: `{"device.chips": 8}`."""
 
@@ -153,7 +153,7 @@ def _portable(one: Any) -> Any:
 def answer_share(
     typed: list[str], sets: list[Any], allocations: list[tuple[str, str]] | None, first: int
 ) -> tuple[list[str], list[int], str]:
-    """What a worker of an executor does: lines, exit statuses and warnings."""
+    """The work of an executor's worker: lines, exit statuses and warnings."""
     found = Question(typed).stream(sets, allocations, first)
     lines = [found[at].json for at in range(len(found))]
     return lines, found.statuses(), found.warnings()
@@ -716,7 +716,7 @@ def soak(
 ) -> answers.SoakAnswer | list[answers.SoakAnswer]:
     """Runs random cases until an assumption breaks, and shows the smallest case found.
 
-    Of one `seed` there is one answer; of several a list of them, by the workers of an `executor`
+    One `seed` has one answer; several have a list of them, by the workers of an `executor`
     where one is given.
     """
     options = {
@@ -735,7 +735,7 @@ def soak(
 
 
 def soak_seed(typed: list[str]) -> str:
-    """What a worker of an executor does: the answer as JSON."""
+    """The work of an executor's worker: the answer as JSON."""
     return _rtflash.soak(typed).json
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong."""
+"""Faults and failures."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ class InputError(ValueError):
     path: str
     """The value at fault, such as `tasks[3].read.period`; empty for the whole."""
     problem: str
-    """What is wrong, a clause."""
+    """The fault, a clause."""
     expected: str
-    """What would be right, a clause; empty where the problem says it."""
+    """The expected value, a clause; empty where the problem says it."""
     line: int | None
     """Its line in the input, from 1; `None` where it has no place there."""
     column: int | None
@@ -49,4 +49,4 @@ class CannotTellError(RuntimeError):
 
 
 class RtflashWarning(UserWarning):
-    """What the command says on standard error beside an answer."""
+    """The command's words on standard error beside an answer."""

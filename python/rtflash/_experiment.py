@@ -23,7 +23,7 @@ WHOLE = ("sets", "schedulable", "both", "first_only", "second_only", "deadline_m
 
 
 class Bar(Protocol):
-    """What shows progress, such as `tqdm.tqdm()`."""
+    """A display of progress, such as `tqdm.tqdm()`."""
 
     total: Any
 
@@ -130,7 +130,7 @@ OPTIONS = frozenset(
     ]
 )
 
-# What says which sets are drawn.
+# The options that say which sets are drawn.
 DRAWN = OPTIONS & frozenset(
     [
         "util",
@@ -177,7 +177,7 @@ def _once(own: Iterable[Any]) -> list[Any]:
 
 
 class Experiment(ExperimentAnswer):
-    """What an experiment comes to: a summary, tables and files."""
+    """The results of an experiment: a summary, tables and files."""
 
     def __init__(self, found: StudyResults | tuple[str, dict[str, bytes]]) -> None:
         if isinstance(found, tuple):

@@ -10,7 +10,7 @@ from rtflash._rtflash import ClusterVerdicts, Device, OwnAlgorithm, OwnTest, Req
 
 Number = Union[int, float, Fraction]
 
-# Of a load that is no fraction of two numbers below 2**127: parts of one that are kept.
+# The parts of one that are kept of a load that is no fraction of two numbers below 2**127.
 PARTS = 2**64
 LIMIT = 2**127
 
@@ -23,7 +23,7 @@ class ClusterTest:
     """
 
     name: str = ""
-    """What it is called in results; it is no name of an analysis of rtflash."""
+    """Its name in results; it is no name of an analysis of rtflash."""
 
     def verdict(
         self, device: Device, tasks: Sequence[Task], chips: int
@@ -86,7 +86,7 @@ class Allocator:
     """
 
     name: str = ""
-    """What it is called in results; it is no name of an algorithm of rtflash."""
+    """Its name in results; it is no name of an algorithm of rtflash."""
 
     def divide(
         self, device: Device, tasks: Sequence[Task], test: ClusterVerdicts

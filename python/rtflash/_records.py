@@ -1,4 +1,4 @@
-"""What every answer is made of: records that are read by attribute."""
+"""The parts of every answer: records that are read by attribute."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Answer(Record):
         return self._read
 
     def to_json(self) -> str:
-        """What the command prints with `--format json`: a line."""
+        """The output of the command with `--format json`: a line."""
         return self._text if isinstance(self._text, str) else self._text.json
 
     @property
@@ -163,7 +163,7 @@ class Lines:
         return self._statuses
 
     def warnings(self) -> str:
-        """What the command warns of."""
+        """The warnings of the command."""
         return self._warnings
 
 
@@ -185,7 +185,7 @@ def table_of(record: str, rows: Sequence[dict[str, Any]]) -> Table:
 class Answers(Generic[A]):
     """The answers to a stream of task sets, in order: a sequence, and a table for data frames.
 
-    Where a task set is wrong, its answer has an `error`, and raises it when a field is read.
+    If a task set is wrong, its answer has an `error`, and raises it when a field is read.
     """
 
     def __init__(self, kind: type[A], parts: Sequence[AnswerTexts | Lines]) -> None:
@@ -218,7 +218,7 @@ class Answers(Generic[A]):
                 yield self._kind(part[at])
 
     def to_json(self) -> str:
-        """What the command prints with `--format json`: a line for each task set."""
+        """The output of the command with `--format json`: a line for each task set."""
         return "".join(part.json() for part in self._parts)
 
     def statuses(self) -> list[int]:

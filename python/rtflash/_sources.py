@@ -1,4 +1,4 @@
-"""Where task sets, allocations and scenarios come from: text, files, dicts, tables."""
+"""The sources of task sets, allocations and scenarios: text, files, dicts, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests share: the repository and the command."""
+"""The fixtures that the tests share: the repository and the command."""
 
 from __future__ import annotations
 

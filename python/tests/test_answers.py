@@ -151,7 +151,7 @@ def test_packages_shared_with_the_command_have_its_versions() -> None:
             name, version = re.findall(r'^(?:name|version) = "(.+)"', text, re.MULTILINE)
             needs = re.search(r"^dependencies = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)
             packages[f"{name} {version}"] = re.findall(r'"(.+?)"', needs[1]) if needs else []
-        # Where there is one version of a package, the lock does not say which.
+        # If there is one version of a package, the lock does not say which.
         full = {of.split()[0]: of for of in packages}
         found, left = set(), [full[f"rtflash-{name}"] for name in depended_on]
         while left:

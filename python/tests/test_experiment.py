@@ -94,7 +94,7 @@ def test_an_exception_in_progress_ends_the_experiment() -> None:
 def test_interrupts_end_the_experiment() -> None:
     main = threading.main_thread().ident
     assert main is not None
-    # Where the tests were started in the background, interrupts are ignored.
+    # If the tests were started in the background, interrupts are ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
     timer.start()

@@ -1,4 +1,4 @@
-"""What a type checker knows of the commands' answers. Checked by mypy, never run."""
+"""The commands' answers, as a type checker knows them. Checked by mypy, never run."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ COMMANDS = [
     "host-bound",
     "host-tune",
 ]
-# What stands in the place of an answer is an exception in Python.
+# The substitute for an answer is an exception in Python.
 LEFT_OUT = {"ErrorLine", "Fault"}
 SCALARS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
 HEAD = '''"""The answers of rtflash: what each field means, and its unit.

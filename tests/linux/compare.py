@@ -127,7 +127,7 @@ class Table:
         return rows
 
     def works(self, number):
-        """What is to be run: a name, and how."""
+        """A case to run: a name, and how."""
         for case, scenario in cases.orders():
             yield f"order {case}", lambda at=(case, scenario): self.ordered(*at)
         parts = [

@@ -116,7 +116,7 @@ def case(scenario, seed, probed):
 
 @dataclass
 class Measured:
-    """What a job's I/Os took, in nanoseconds, and bytes a second."""
+    """The times of a job's I/Os, in nanoseconds, and bytes a second."""
 
     completed: int
     p50: int
@@ -131,7 +131,7 @@ def percentile(latencies, percent):
 
 
 class Places:
-    """Where the guest and rtflash are, and a folder for cases."""
+    """The places of the guest and rtflash, and a folder for cases."""
 
     def __init__(self, guest, rtflash, folder):
         self.guest, self.rtflash, self.folder = Path(guest), rtflash, Path(folder)
@@ -161,7 +161,7 @@ class Places:
         return folder
 
     def kernel(self, name, scenario, seed=0):
-        """What each job's I/Os took in the guest."""
+        """The times of each job's I/Os in the guest."""
         folder = self.boot(name, scenario, seed)
         warmup, duration = time(scenario.get("warmup", "0s")), time(scenario["duration"])
         latencies = [[] for _ in scenario["jobs"]]
@@ -188,7 +188,7 @@ class Places:
         return [json.loads(line) for line in ran.stdout.splitlines()]
 
     def model(self, name, scenario, seed=1):
-        """What each job's I/Os take by rtflash."""
+        """The times of each job's I/Os by rtflash."""
         [answer] = self.ask("run", name, scenario, ["--seed", str(seed)])
         return {
             job["name"]: Measured(job["completed"], job["p50_ns"], job["p99_ns"], job["max_ns"], job["bytes_per_s"])
