@@ -1,4 +1,4 @@
-//! Bounds on a call of Dhara, in operations and in time. docs/dhara-bounds.md has the proofs.
+//! Bounds on a call of Dhara, in operations and in time. SPEC.md has the proofs.
 
 use std::ops::{Add, Mul};
 
@@ -300,7 +300,7 @@ impl DharaShape {
         u64::from(self.geometry.blocks) * self.block_users()
     }
 
-    /// The most calls since the page before the tail was appended: n of docs/dhara-bounds.md.
+    /// The most calls since the page before the tail was appended: n of SPEC.md.
     fn calls_of_a_round(&self) -> u64 {
         let [ratio, sectors] = [self.ratio(), u64::from(self.sectors)];
         let calm = (self.capacity(0) + sectors.div_ceil(ratio + 1)).max((sectors * (ratio + 1)).div_ceil(ratio));
@@ -309,7 +309,7 @@ impl DharaShape {
     }
 
     /// The most pages of garbage between the tail and the head, without fillers, if trims leave
-    /// this many besides one a call: B of docs/dhara-bounds.md.
+    /// this many besides one a call: B of SPEC.md.
     fn garbage(&self, by_trims: u64) -> u64 {
         let round = self.capacity(0).max(self.calls_of_a_round() + by_trims) + ROUNDED_PAGES;
         self.users().min(round + u64::from(self.failed) * self.block_users())

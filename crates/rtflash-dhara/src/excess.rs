@@ -1,4 +1,4 @@
-//! Reads by which trims exceed as many writes: ρ of docs/dhara-bounds.md, which has the proof.
+//! Reads by which trims exceed as many writes: ρ of SPEC.md, which has the proof.
 
 /// The most that trims in a part of the map exceed writes by.
 #[derive(Debug, Clone, Copy)]

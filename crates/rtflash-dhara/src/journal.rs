@@ -1,7 +1,7 @@
 //! The journal: user pages in the order of their writing, each group of them with a checkpoint.
 //!
 //! It issues the operations of `journal.c` of Dhara, commit 1b166e4, one for one.
-//! docs/dhara-bounds.md has the costs of each of its functions.
+//! SPEC.md has the costs of each of its functions.
 
 mod recovery;
 mod start;

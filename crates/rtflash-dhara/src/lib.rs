@@ -2,7 +2,7 @@
 //! Espressif's `spi_nand_flash`.
 //!
 //! - [`costs`]: bounds on the operations of a read, a write, a trim, a sync and a start; the proofs
-//!   are in docs/dhara-bounds.md.
+//!   are in SPEC.md.
 //! - [`history`]: an executor of its operations, record for record as its C code issues them.
 //!   `examples/compare.rs` compares the two.
 //!

@@ -1,5 +1,5 @@
 //! `dhara`, `dhara-N`: response times on a chip with Dhara, the flash translation layer that
-//! Zephyr and Espressif ship. docs/dhara-bounds.md has the costs of its calls, with their proofs.
+//! Zephyr and Espressif ship. docs/dhara-bounds.md has the costs of its calls.
 
 use std::sync::LazyLock;
 
