@@ -4,17 +4,13 @@ use crate::fraction::Fraction;
 
 /// What terms are added up to: a double, or the terms themselves.
 pub(crate) trait LongRun: Default + Clone {
-    /// Adds `numerator` / `denominator`; a denominator of zero counts as one.
     fn add(&mut self, numerator: u128, denominator: u128);
 
-    /// Adds all of another one's terms.
     fn append(&mut self, other: Self);
 
-    /// All of it, `times` over, divided by `sharing`, above zero; `None` where its numbers are too
-    /// large.
+    /// Everything `times` over, divided by `sharing` > 0; `None` where numbers are too large.
     fn scaled(&self, times: u128, sharing: u128) -> Option<Self>;
 
-    /// Its sum, about.
     fn estimate(&self) -> f64;
 }
 

@@ -34,8 +34,8 @@ pub(crate) enum FitsFrom {
 }
 
 impl Demand<'_> {
-    /// The line that demand and blocking stay below, from the longest relative deadline on: U and K
-    /// of Eqs. (13) and (14).
+    /// The line above demand and blocking from the longest deadline on: U and K, Eqs. (13) and
+    /// (14).
     pub(crate) fn line<L: LongRun>(&self) -> Option<DemandBound<L>> {
         let mut load = L::default();
         let always = self.always_blocking.saturating_add(self.repeats).to_f64();
@@ -80,8 +80,7 @@ impl Demand<'_> {
         })
     }
 
-    /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
-    /// (15) and (38).
+    /// From where on they fit into every interval: L_max or L'_max, Eqs. (15) and (38).
     pub(crate) fn end(&self) -> FitsFrom {
         let Some(line) = self.line::<f64>() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;
@@ -150,7 +149,6 @@ impl Demand<'_> {
     }
 }
 
-/// A time as a fraction.
 fn time(cost: Cost) -> Rational {
     Rational::product([cost.as_ns().into()], [])
 }

@@ -21,7 +21,6 @@ pub(super) struct FlashTimes {
 }
 
 impl FlashTimes {
-    /// Those of a device.
     pub(super) fn of(analysis: &dyn Analysis, device: &Device) -> FlashTimes {
         let costs = analysis.page_costs(device);
         FlashTimes {
@@ -39,7 +38,6 @@ pub(super) fn step_terms(tasks: &[&Task], costs: SchemeCosts) -> Vec<BaselineTer
     with_blocking(request_terms(tasks, costs), longest(costs))
 }
 
-/// A page with its step.
 pub(super) fn longest(costs: SchemeCosts) -> u128 {
     costs.read.max(costs.write)
 }

@@ -15,16 +15,13 @@ use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::{DemandTask, Rows};
 use crate::time::{ns, quotient_up};
 
-/// A chip of another cluster on the channel.
 #[derive(Debug, Clone)]
 pub(super) struct Neighbour {
-    /// Chips like this.
     pub(super) chips: u64,
     pub(super) requests: Vec<DemandTask>,
     pub(super) gc: Option<ChosenGc>,
     /// Programs that may ever fail, and are repeated: of a superblock on any of its chips.
     repeated: u64,
-    /// Where it is one of a superblock.
     rows: Option<Rows>,
     /// Above N_j, about; the slope is μ_j.
     pages: Line<f64>,
@@ -45,9 +42,9 @@ impl Neighbour {
         Neighbour { pages: chip.pages_line(), commands: chip.commands_line(), ..chip }
     }
 
-    /// min(n_i, N_j) with N_j(L) of Eq. (34): transfers that are live in an interval of this
-    /// length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what is programmed, and the
-    /// copies of P_j passes. And what is programmed once more, Eq. (81).
+    /// min(n_i, N_j) with N_j(L) of Eq. (34), Σ γ(⌈(L + D)/T⌉): live transfers; in a superblock of
+    /// s chips a part of what is programmed, and copies of P_j passes. And repeated programs, Eq.
+    /// (81).
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (u128::from(self.repeated), 0u128);
         for request in self.requests.iter().filter(|request| !request.resets) {
@@ -69,9 +66,8 @@ impl Neighbour {
         n_j.min(n_i)
     }
 
-    /// G_j, Section 2.10: steps that use the bus for their command alone, and are live in an
-    /// interval of this length. Copies and the erase of each pass; in a superblock, whose copies
-    /// are among the transfers, the erases. Resets of zones.
+    /// G_j, Section 2.10: live steps that use the bus for their command alone: resets of zones,
+    /// erases, and copies where these are not among the transfers.
     pub(super) fn commands(&self, length: Span) -> u128 {
         let of_zones = self.requests.iter().filter(|request| request.resets);
         let of_zones = of_zones.map(|request| request.transfers.of(request.live(length).into()));
@@ -242,7 +238,6 @@ pub(super) fn steps_on_chip(gc: ChosenGc) -> u128 {
     u128::from(gc.valid) + 1
 }
 
-/// Two lengths together, in nanoseconds.
 pub(super) fn total(one: Span, other: Span) -> u128 {
     u128::from(one.as_ns()) + u128::from(other.as_ns())
 }

@@ -27,8 +27,7 @@ pub(super) struct FifoBus {
 }
 
 impl FifoBus {
-    /// Of a channel with o other active chips; `None` if there is none, and if commands use the
-    /// bus, too.
+    /// `None` without other active chips, and if commands use the bus, too.
     #[allow(non_snake_case)]
     pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
@@ -51,8 +50,8 @@ impl FifoBus {
 }
 
 impl Presence {
-    /// R_j, Eq. (44): times that it may transfer a page and then ask for the bus again, to program,
-    /// before another chip has read a page.
+    /// R_j, Eq. (44): a page transferred, and then the bus asked for a program, before another
+    /// reads.
     #[allow(non_snake_case)]
     fn R_j(&self, queue: FifoBus) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
@@ -65,7 +64,6 @@ impl Presence {
     }
 }
 
-/// The exceptions of an interval, for the reads of a processor.
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct Exceptions {
     /// 1 + J_i + Σ R_j: operations that wait in full.
@@ -76,17 +74,13 @@ pub(super) struct Exceptions {
     pub(super) sum_E: u128,
 }
 
-/// Lines above the exceptions of any interval.
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct ExceptionLines<L> {
-    /// Above min E_j.
     pub(super) min_E: Line<L>,
-    /// Above Σ E_j.
     pub(super) sum_E: Line<L>,
 }
 
 impl Contention {
-    /// The exceptions of an interval in which a processor does so much.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions(&self, queue: FifoBus, activity: Activity, waiter: Waiter<'_>) -> Exceptions {
         let length = activity.length;
@@ -102,8 +96,7 @@ impl Contention {
         Exceptions { full: activity.jobs.saturating_add(sum_R).saturating_add(1), min_E, sum_E }
     }
 
-    /// A line above the requests' own time, `own` of each page, and σ (1 + J_i + Σ R_j);
-    /// "Computation" in Section 6.1. `None` where numbers are too large.
+    /// A line above the own time, `own` of each page, and σ (1 + J_i + Σ R_j) (Section 6.1).
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions_line<L: LongRun>(
         &self,

@@ -63,8 +63,7 @@ impl Contention {
         }
     }
 
-    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long
-    /// run. `None` where numbers are too large.
+    /// A line above W4 and the requests' own time: chips are ranked by the long run.
     #[allow(non_snake_case)]
     pub(super) fn w4_line<L: LongRun>(&self, registers: Registers, waiter: Waiter<'_>) -> Option<Line<L>> {
         let processor = waiter.processor;
@@ -134,8 +133,7 @@ impl Contention {
         Some(line)
     }
 
-    /// The share of intervals of `length` and more that is W4, at most, for a processor that reads
-    /// `rate` pages a nanosecond.
+    /// The share of W4 in intervals of at least `length`, for `rate` pages read a nanosecond.
     pub(super) fn w4_share(&self, registers: Registers, length: f64, rate: f64) -> f64 {
         if self.command > Span::ZERO {
             return self.w1_share(length, rate);
