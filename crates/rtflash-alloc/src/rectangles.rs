@@ -21,11 +21,8 @@ const MOST_TESTS: u64 = 256;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
 const MAX_TEST_WORK: u64 = 100_000_000;
 
-/// The allocation with its clusters as rectangles; as it is where they are. `None` where no layout
-/// is found that passes.
-///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the work is
-/// bounded, so that `None` is no proof.
+/// `None` where no layout is found that passes. `allocation` passes, and so does the result. The
+/// work is bounded, so that `None` is no proof.
 pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let clusters = allocation.clusters();
     let (mut busy, mut free) = (Vec::new(), 0);
@@ -66,7 +63,6 @@ struct Block {
     placement: Option<Placement>,
 }
 
-/// Which chips are taken.
 struct TakenChips {
     ways: u32,
     taken: Vec<bool>,
@@ -137,7 +133,6 @@ impl LayoutSearch<'_> {
         self.iterations == 0 || self.tests == 0 || self.bound.left() == 0
     }
 
-    /// Lays out the clusters that are left, with `more` chips more than they have.
     fn place(&mut self, extra: u32) -> Option<Allocation> {
         let Some(block) = self.busy.get(self.laid.len()) else {
             return if extra == 0 { self.tested() } else { None };
@@ -173,8 +168,7 @@ impl LayoutSearch<'_> {
         None
     }
 
-    /// Channels and ways of these chips, those first that are on as many channels as the cluster
-    /// was.
+    /// Those first that are on as many channels as the cluster was.
     fn shapes(&self, chips: u32) -> Vec<(u32, u32)> {
         let cluster = &self.busy[self.laid.len()].cluster;
         let mut channels: Vec<u32> = cluster.chips.iter().map(|chip| chip.0 / self.grid.ways).collect();
@@ -188,8 +182,7 @@ impl LayoutSearch<'_> {
         shapes
     }
 
-    /// The layout as an allocation, the chips that are left free each by itself, if every cluster
-    /// passes.
+    /// The chips left are free, each by itself.
     fn tested(&mut self) -> Option<Allocation> {
         let sizes: Vec<u32> = self.laid.iter().map(|field| field.channels * field.ways).collect();
         if self.test.is_none() && self.failed.contains(&sizes) {
@@ -211,8 +204,7 @@ impl LayoutSearch<'_> {
     }
 }
 
-/// The allocation of these clusters, each free chip by itself, with certificates where the analysis
-/// has them, if every cluster passes.
+/// With certificates where the analysis has them, if every cluster passes.
 pub(crate) fn arranged(
     set: &TaskSet,
     analysis: &dyn Analysis,

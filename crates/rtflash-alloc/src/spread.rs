@@ -19,12 +19,8 @@ const MOST_WORK: u64 = 64_000_000;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
 const MAX_TEST_WORK: u64 = 100_000_000;
 
-/// The allocation with free chips (those of clusters without tasks) given to the clusters that wear
-/// fastest; `None` where the one that wears fastest gains nothing, nothing is written, or no chip
-/// is free.
-///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the work is
-/// bounded.
+/// Free chips given to the clusters that wear fastest; `None` where the fastest gains nothing.
+/// `allocation` passes, and so does the result; the work is bounded.
 pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let size = set.tasks().len() as u64 + u64::from(set.device().chips());
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
@@ -41,7 +37,6 @@ pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     found
 }
 
-/// Whether a task of the cluster writes.
 fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
     cluster.tasks.iter().any(|&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()))
 }
@@ -79,7 +74,6 @@ impl Arranged {
         Arranged { busy, free }
     }
 
-    /// The cluster that wears fastest, the first among equals.
     fn fastest(&self) -> Option<usize> {
         let wearing = (0..self.busy.len()).filter(|&at| self.busy[at].wear.numerator() > 0);
         wearing.max_by(|&a, &b| self.busy[a].wear.cmp(&self.busy[b].wear).then(b.cmp(&a)))
@@ -100,7 +94,6 @@ fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: 
 struct SpreadSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     trials: u64,
     work: &'a Work,
@@ -108,8 +101,7 @@ struct SpreadSearch<'a> {
 }
 
 impl SpreadSearch<'_> {
-    /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as
-    /// it did.
+    /// The cluster that wears fastest wears less, and none as fast as it did.
     fn step(&mut self, now: &Arranged) -> Option<Allocation> {
         let fastest = now.fastest()?;
         let writers = now.busy.iter().filter(|busy| writes(self.set, &busy.cluster)).count();
@@ -163,8 +155,7 @@ impl SpreadSearch<'_> {
         if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
     }
 
-    /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and
-    /// none as fast as it did.
+    /// If all clusters pass, the cluster wears less, and none as fast as it did.
     fn with(
         &self,
         now: &Arranged,

@@ -11,23 +11,19 @@ use super::{MAX_WORK, TOO_LARGE};
 use crate::allocator::Allocator;
 use crate::sizing::{UnservedTask, unserved, with_device};
 
-/// The needs of a task with requests that take longer than they have, whatever the number of chips.
-/// With each change named here it passes alone on the device; with other tasks that need not be
-/// enough.
+/// A task with requests that take longer than they have, on any number of chips. Each change named
+/// here helps the task alone; with others it need not be enough.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServedBy {
     /// Its position in the set.
     pub task: usize,
     /// The least times of those requests, and what they have.
     pub too_long: Vec<TooLong>,
-    /// Later relative deadlines of those requests, together: the first steps with which it passes.
-    /// Empty if none up to their periods do.
+    /// Later deadlines of those requests, together; empty if none up to their periods serve.
     pub deadlines: Vec<RequestTime>,
-    /// Without such deadlines: longer periods of those requests, which are the deadlines too,
-    /// together: the first steps with which it passes, up to [`LONGER`] times their own.
+    /// Else longer periods, which are the deadlines too, up to [`LONGER`] times their own.
     pub periods: Vec<RequestTime>,
-    /// t_s and t_u, equally long, with which it passes: the longest step; `None` if suspended
-    /// erases do not help, or the device states them.
+    /// t_s = t_u, the longest step that serves; `None` if none does, or the device states them.
     pub suspension: Option<Span>,
 }
 
@@ -45,8 +41,7 @@ pub struct RequestTime {
 /// Changes with which every request can be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Supposed {
-    /// Erases are suspended, and go on, within this time each: that of reading a page, or the
-    /// shortest [`ServedBy::suspension`].
+    /// t_s and t_u: that of reading a page, or the shortest [`ServedBy::suspension`].
     pub suspension: Option<Span>,
     /// Deadlines of requests that cannot be served otherwise.
     pub deadlines: Vec<RequestTime>,
@@ -57,8 +52,7 @@ pub struct Supposed {
 /// The search for a longer period ends at this multiple of the request's own.
 pub const LONGER: u64 = 16;
 
-/// The needs of each task with requests that cannot be served, and changes with which every request
-/// can be, with the set so changed, if there are such.
+/// Each task's needs, and changes with which every request is served, with the set so changed.
 pub(super) fn served_by(
     set: &TaskSet,
     allocator: &dyn Allocator,
@@ -129,7 +123,6 @@ fn changed(task: &Task, times: &[RequestTime], change: Change) -> Option<Task> {
 
 /// Asks the algorithm for a task alone on the device. Passing is not monotone: it tries each step.
 struct ServedSearch<'a> {
-    /// The set of the task alone.
     alone: TaskSet,
     unserved: UnservedTask,
     allocator: &'a dyn Allocator,
@@ -139,7 +132,6 @@ struct ServedSearch<'a> {
 }
 
 impl ServedSearch<'_> {
-    /// The needs of each task that has any.
     fn all(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Vec<ServedBy> {
         let tasks = unserved(set, analysis);
         let shares = 8 * tasks.len() as u64;

@@ -9,9 +9,8 @@ use super::{Allocator, Outcome, tested};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Global;
 
-/// One cluster for each task, the chips shared equally: the first (m mod n) clusters get one chip
-/// more. With more tasks than chips, task i goes to chip i mod m. What the published figure calls
-/// Full-Isolation.
+/// One cluster a task, the first (m mod n) with a chip more. With more tasks than chips, task i
+/// goes to chip i mod m. The published figure calls it Full-Isolation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EqualSplit;
 

@@ -29,7 +29,6 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// C^r/T^r + C^w/T^w: the share that no cluster size changes.
     pub fn fixed(&self) -> f64 {
         self.fixed
     }
@@ -54,29 +53,25 @@ impl SizeCosts {
 /// A sum of utilizations and the blocking that goes with it: U(φ) = `tasks` + `blocking`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LoadShare {
-    /// Σ U_i(s).
     pub tasks: f64,
     /// t_e / min(T).
     pub blocking: f64,
 }
 
 impl LoadShare {
-    /// U(φ).
     pub fn total(self) -> f64 {
         self.tasks + self.blocking
     }
 
-    /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T)
-    /// is the smaller.
+    /// t_e / min(T) of both is the greater of the two: min(T) is the smaller.
     pub fn with(self, other: LoadShare) -> LoadShare {
         let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
         LoadShare { tasks: self.tasks + other.tasks, blocking }
     }
 }
 
-/// The most by which the double `total` of `tasks` tasks can be off. Each term goes through fewer
-/// than 12 roundings of 2⁻⁵³ relative, and the sum through one more for each task; this is more
-/// than twice that.
+/// Each term goes through fewer than 12 roundings of 2⁻⁵³ relative, and the sum through one more
+/// for each task; this is more than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {
     let roundings = (tasks + 16) as f64;
     total * roundings * f64::EPSILON
@@ -91,7 +86,6 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// 1, exactly.
     pub const ONE: Total = Total { sum: 1.0, tasks: 0 };
 
     /// How two totals compare; `None` if doubles cannot tell.
@@ -107,7 +101,6 @@ impl Total {
     }
 }
 
-/// A cluster's tasks, and how many chips it has.
 pub(super) struct TasksOnChips {
     pub tasks: Vec<TaskId>,
     pub chips: u32,
@@ -134,7 +127,6 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// Every task in doubles, into `loads`.
     pub fn fill(&self, loads: &mut PerId<TaskId, Load>) {
         let costs = self.test.page_costs(self.set.device());
         let (read_cost, write_cost) = (costs.read.as_ns() as f64, costs.write.as_ns() as f64);
@@ -156,7 +148,6 @@ impl<'a> Loads<'a> {
         }));
     }
 
-    /// What depends on the size of a cluster of `chips` chips.
     pub fn size_costs(&self, chips: u32) -> SizeCosts {
         SizeCosts {
             delay: self.test.transfer_delay(self.set.device(), chips).as_ns() as f64,
@@ -199,15 +190,13 @@ impl<'a> Loads<'a> {
         Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
-    /// How U(φ) of two clusters compares, exactly.
     #[cold]
     pub fn compare_exactly(&self, left: &TasksOnChips, right: &TasksOnChips) -> Ordering {
         let exact = |of: &TasksOnChips| self.exact(&of.tasks, of.chips);
         exact(left).cmp(&exact(right))
     }
 
-    /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position
-    /// (line 5). `shares` are those of size 1.
+    /// Line 5: by non-increasing U_i(1), ties by position. `shares` are those of size 1.
     pub fn decreasing_order(&self, shares: &PerId<TaskId, LoadShare>, order: &mut Vec<TaskId>) {
         order.clear();
         order.extend(shares.ids());
@@ -225,8 +214,7 @@ impl<'a> Loads<'a> {
     }
 }
 
-/// The first cluster above one, and of it the first task, in Algorithm 1's order, that takes it
-/// there, and U of the whole.
+/// The first cluster above one, and the first task in Algorithm 1's order that takes it there.
 pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Cluster]) -> Option<Unplaced> {
     let loads = Loads::new(set, test);
     let mut table = PerId::default();

@@ -7,12 +7,11 @@ use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
 
 use super::Limit;
 
-/// Loads of merged clusters that are remembered: without them 100 tasks on 24 chips take twice the
-/// time under `sound`.
+/// Without them 100 tasks on 24 chips take twice the time under `sound`.
 const REMEMBERED: usize = 1 << 16;
 
-/// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more
-/// nor that more chips give more. It counts the work.
+/// Nothing is supposed of the test, neither that more tasks take more nor that more chips give
+/// more.
 pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
@@ -39,22 +38,19 @@ pub(super) trait MergingTest {
 pub(super) enum Stuck {
     /// This task fits in none of the clusters.
     Unplaced { task: TaskId, clusters: Vec<Cluster> },
-    /// The cluster at this position fails in the end: a merge, made for another task, left it so.
-    /// `last` is the task that joined it last.
+    /// A merge, made for another task, left the cluster so. `last` joined it last.
     Overloaded { last: TaskId, position: usize, clusters: Vec<Cluster> },
-    /// A limit was reached.
     GivenUp(Limit),
 }
 
-/// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or
-/// not.
+/// Without merging those of full isolation. Each has passed, tasks or not.
 pub(super) fn clusters(test: impl MergingTest, merging: bool) -> Result<Vec<Cluster>, Stuck> {
     let run = MergingRun { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
     run.allocate(merging)
 }
 
-/// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the
-/// chips from some point up, the first of them perhaps grown, and the test is not asked for them.
+/// Clusters without tasks merge first, as U = 0 is the least: they are the chips from some point
+/// up, the first perhaps grown, and the test is not asked for them.
 struct MergingRun<C> {
     test: C,
     /// The loads of merged clusters: their tasks and chips.
@@ -109,7 +105,6 @@ impl<C: MergingTest> MergingRun<C> {
         if chips == 0 { 0 } else { chips - self.free_size + 1 }
     }
 
-    /// Puts the first cluster without tasks into the list.
     fn open(&mut self) {
         let next = self.free_first + self.free_size;
         self.clusters.push(Cluster { chips: (self.free_first..next).map(ChipId).collect(), tasks: Vec::new() });
@@ -125,8 +120,8 @@ impl<C: MergingTest> MergingRun<C> {
         self.test.passing(&tasks, chips)
     }
 
-    /// The cluster with the highest load among those that pass with the task, ties by position
-    /// (lines 7 and 17); the first of those without tasks is last.
+    /// The highest load with the task, ties by position (lines 7 and 17); one without tasks is
+    /// last.
     fn best_fit(&mut self, task: TaskId) -> Option<usize> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;
@@ -139,8 +134,7 @@ impl<C: MergingTest> MergingRun<C> {
         best.map(|(position, _)| position)
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not
-    /// changed.
+    /// Lines 8 to 15; the others have not changed.
     fn merge_until_it_fits(&mut self, task: TaskId) -> Option<usize> {
         while self.test.exhausted().is_none() {
             let merged = match self.free_clusters() {
@@ -163,8 +157,7 @@ impl<C: MergingTest> MergingRun<C> {
         None
     }
 
-    /// Merges the pair with the lowest load, ties by the lexicographically smallest pair of
-    /// positions. There are at least two clusters in the list.
+    /// Ties by the smallest pair of positions. There are at least two clusters.
     fn merge_lowest(&mut self) -> usize {
         let mut best: Option<(usize, usize, Rational)> = None;
         for lower in 0..self.clusters.len() {

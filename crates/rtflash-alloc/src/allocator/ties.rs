@@ -11,8 +11,7 @@ use super::clusters::{GrowingClusters, SlotId};
 
 type RequestPair = (Option<Request>, Option<Request>);
 
-/// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
-/// does not matter.
+/// Numbers are only ever compared for equality, so their order does not matter.
 #[derive(Debug, Default)]
 pub(super) struct TiedTasks {
     shapes: HashMap<RequestPair, u32>,
@@ -23,7 +22,6 @@ pub(super) struct TiedTasks {
 }
 
 impl TiedTasks {
-    /// The cluster of this slot has changed.
     pub fn touch(&mut self, slot: SlotId) {
         if let Some(kind) = self.kind_of_slot.get_mut(slot) {
             *kind = None;

@@ -18,15 +18,13 @@ const SHARES: [u64; 3] = [7, 6, 4];
 /// Steps in which the most pages a period are narrowed down.
 const HALVINGS: u32 = 6;
 
-/// By what the cluster runs that pages are copied to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Destination<'a> {
-    /// A new one, of this placement. Its certificate is made for the copy server, and for all of
-    /// its tasks, which is what runs from the switch on.
+    /// A new one. Its certificate is made for the copy server, and for all tasks, as from the
+    /// switch on.
     New(Placement, &'a RunningDevice),
     /// One with a certificate that stays.
     Certified,
-    /// One that runs, whose terms may change for the copy server.
     Running,
 }
 
@@ -35,7 +33,6 @@ pub(super) enum Destination<'a> {
 pub(super) struct CopyRoom<'a> {
     pub(super) device: &'a Device,
     pub(super) tasks: &'a StageTasks,
-    /// What runs, without a copy server.
     pub(super) running: &'a RunningDevice,
     /// Whose pages, from where, and to where.
     pub(super) task: TaskId,
@@ -61,8 +58,8 @@ pub(super) struct Copying {
 }
 
 impl CopyRoom<'_> {
-    /// The server of which nothing is left soonest, of those that were tried: of each period the
-    /// one with the most pages, and slower ones, after which processors are idle sooner.
+    /// The server of which nothing is left soonest: of each period the most pages, and slower ones,
+    /// after which processors are idle sooner.
     pub(super) fn fastest(&self) -> Result<Copying, StageRefusal> {
         let most = self.pages.min(self.buffer_pages / 2).max(1);
         let mut best: Result<Copying, StageRefusal> = Err(StageRefusal::NoTimeToCopy(self.task));
@@ -98,8 +95,7 @@ impl CopyRoom<'_> {
         best
     }
 
-    /// Whether the cluster has room for a task more, as which a copy server's writes count. To
-    /// zones they are who moves.
+    /// The copy server's writes count as a task. To zones the task moves itself.
     fn has_row(&self, server: CopyServer) -> bool {
         let Some((set, [_, writes])) = self.tasks.copying(self.device, self.task, server) else { return false };
         let cluster = &self.running.clusters[self.places[1]];
@@ -151,7 +147,6 @@ impl CopyRoom<'_> {
         Some(found)
     }
 
-    /// What runs with this server, where all are in time.
     fn copying(&self, server: CopyServer) -> Option<Copying> {
         let (set, numbers) = self.tasks.copying(self.device, self.task, server)?;
         let ([from, to], [reads, writes]) = (self.places, numbers);
@@ -188,15 +183,13 @@ impl CopyRoom<'_> {
         in_time.then_some(Copying { server, set, running, admitted: None, settled_within: Span::ZERO, numbers })
     }
 
-    /// A certificate of a new cluster by which all are in time while writes go to both places, and
-    /// from the switch on, where nothing is copied by anybody else.
+    /// While writes go to both places, and from the switch on, without copies by anyone else.
     pub(super) fn certified_alone(&self, set: &TaskSet, together: &RunningDevice) -> Option<Certificate> {
         let Destination::New(placement, _) = self.destination else { return None };
         self.certified(set, self.running, together, (placement, None))
     }
 
-    /// A certificate of a new cluster by which all are in time with the copy server's writes, and
-    /// from the switch on: made for both at once, or for the first.
+    /// With the copy server's writes, and from the switch on: for both at once, or for the first.
     fn certified(
         &self,
         set: &TaskSet,
@@ -229,8 +222,7 @@ impl CopyRoom<'_> {
     }
 }
 
-/// What runs on the channels of some clusters: those that share one with them, and those that share
-/// one with these, whose places are said.
+/// Those that share a channel with these clusters, and those that share one with them in turn.
 fn surroundings(device: &Device, running: &RunningDevice, near: &[usize]) -> (RunningDevice, Vec<usize>) {
     let wide = beside(device, &running.clusters, near);
     let clusters = wide.iter().map(|&at| running.clusters[at].clone()).collect();
@@ -238,8 +230,7 @@ fn surroundings(device: &Device, running: &RunningDevice, near: &[usize]) -> (Ru
     (RunningDevice { clusters, certificates }, wide)
 }
 
-/// Whether these clusters, and those with tasks on their channels, are in time by their
-/// certificates.
+/// Those with tasks on their channels included.
 pub(super) fn hold_beside(
     set: &TaskSet,
     running: &RunningDevice,

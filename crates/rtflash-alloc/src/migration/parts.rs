@@ -17,9 +17,7 @@ pub struct MovedParts {
 
 #[derive(Debug)]
 pub(super) struct StageTasks {
-    /// All of them, in order.
     pub(super) all: Vec<Task>,
-    /// Of each that moves, in order.
     pub(super) parts: Vec<MovedParts>,
 }
 
@@ -32,7 +30,6 @@ fn name(all: &[Task], of: &Task, what: &str) -> String {
     name
 }
 
-/// The number of the task that comes next.
 fn next(all: &[Task]) -> TaskId {
     TaskId::from_index(all.len())
 }

@@ -99,7 +99,6 @@ impl Scene<'_> {
         Err(refusal)
     }
 
-    /// How long chips that served tasks are erased.
     fn erase(&self, chips: &[ChipId]) -> Result<Option<Span>, StageRefusal> {
         let device = self.set.device();
         let Some(&used) = chips.iter().find(|chip| self.used.contains(chip)) else { return Ok(None) };
@@ -223,9 +222,8 @@ impl Scene<'_> {
         })
     }
 
-    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of
-    /// the copy server. Writes go to both places from `begin` on, and no other copy server is there
-    /// from `free` on.
+    /// By what the cluster runs then, and when nothing is left of the copy server. Writes go to
+    /// both places from `begin` on, and no other copy server is there from `free` on.
     fn copied(
         &self,
         tasks: &StageTasks,
@@ -266,7 +264,6 @@ impl Scene<'_> {
         Ok((moved, settled))
     }
 
-    /// The tasks around the old and the new place of a task.
     fn near(&self, tasks: &StageTasks, setting: &Setting, task: TaskId, from: usize) -> NearStage {
         let devices = [&setting.mirrored, &setting.together];
         NearStage::new(self.set.device(), tasks, devices, task, [from, setting.cluster])
@@ -294,14 +291,13 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a task's writes alone bring its data to the new place: it goes round in zones, there
-    /// or where it was.
+    /// A task that goes round in zones, there or where it was.
     pub(super) fn goes_by_rounds(&self, parts: MovedParts, from: usize, to: Placement) -> bool {
         parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
     }
 
-    /// A task that goes round once, its writes at both places from `begin` on. What a new cluster
-    /// runs by is made where this is its first task.
+    /// Its writes go to both places from `begin` on. For a first task a new cluster's certificate
+    /// is made.
     fn rounded(
         &self,
         tasks: &StageTasks,

@@ -48,7 +48,6 @@ pub(super) struct SharedStore {
     pub(super) room: f64,
     /// Pages that hold data that no task overwrites.
     pub(super) at_rest: f64,
-    /// Where copies go.
     pub(super) frontier: CopyFrontier,
 }
 
@@ -57,11 +56,10 @@ pub(super) struct SharedStore {
 pub struct Amplification {
     /// With data at rest in blocks of their own: W of Eq. (7).
     pub least: f64,
-    /// With data at rest spread over all blocks, and copied once a turn: W of Eq. (6), from a start
-    /// in order.
+    /// Data at rest spread over all blocks, copied once a turn: W of Eq. (6), from a start in
+    /// order.
     pub in_order: f64,
-    /// From a strewn start: what is overwritten anywhere is strewn for good, and rings are copied
-    /// no more than that.
+    /// From a strewn start: rings are copied no more than what is strewn for good.
     pub most: f64,
 }
 
@@ -93,14 +91,11 @@ fn from_a_start_in_order(writers: &[Writer], order: OverwriteOrder, store: Share
     Some([once, if once > 1.0 { most.max(once) } else { once }])
 }
 
-/// Rounds of an iteration at most. Each goes down to the solution and never below it, so that
-/// ending early errs by a turn that is too long.
+/// Each round goes down to the solution and never below it: ending early errs to a longer turn.
 const ROUNDS: usize = 20_000;
 
-/// The longest turn A with A · Σ ρ n(A) = `moving`, which is C − d_0: Eq. (5).
-///
-/// n(A) is ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere. It falls with A. So A ← `moving` / Σ ρ n(A),
-/// begun above all solutions, falls, and never passes one.
+/// A with A · Σ ρ n(A) = `moving`, which is C − d_0: Eq. (5). n(A) is ⌈τ/A⌉ in a ring, 1/(1 −
+/// e^(−A/τ)) anywhere, and falls: A ← `moving` / Σ ρ n(A), begun above, passes no solution.
 fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     let programs = |turn: f64, writer: &Writer| {
         let turns = writer.cycle() / turn;
@@ -121,9 +116,8 @@ fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     turn
 }
 
-/// W of Eq. (8), 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ
-/// pages of each writer with τ ≤ A, and d of each other, fill the room. Solved from above like
-/// [`turn`].
+/// W of Eq. (8), if nothing is copied twice: A · ρ pages of each writer with τ ≤ A, and d of each
+/// other, fill the room. Solved from above like [`turn`].
 fn copied_once(writers: &[Writer], moving: f64) -> f64 {
     let whole = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let mut turn = moving / whole;

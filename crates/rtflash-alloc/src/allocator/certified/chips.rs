@@ -8,15 +8,12 @@ use crate::allocator::sizes::TaskGroup;
 /// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChipLayout {
-    /// Next to each other.
     InOrder,
-    /// So that every channel has about as much to move: next to chips that move much come chips
-    /// that move little, or nothing.
+    /// Every channel has about as much to move: beside busy chips come chips that move little.
     Balanced,
 }
 
-/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with
-/// the organisation of each. `None` where they do not pack.
+/// Chips left over as clusters of their own. `None` where the clusters do not pack.
 pub(super) fn place(
     set: &TaskSet,
     groups: &[TaskGroup<DemandHeld>],

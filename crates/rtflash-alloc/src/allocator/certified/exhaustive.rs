@@ -15,15 +15,13 @@ use super::sizes::DemandSizes;
 use crate::allocator::sizes::TaskGroup;
 use crate::allocator::{Limit, exact};
 
-/// Partitions that are tried, times chips: on devices whose chips have two page registers the right
-/// neighbours make more of a difference.
+/// Partitions times chips: with two page registers the right neighbours make a difference.
 const PARTITIONS: [u64; 2] = [12_000, 120_000];
 /// Trials of these partitions with all chips given out, times chips.
 const TRIALS: [u64; 2] = [16_000, 160_000];
 /// Trials of a partition with all chips given out, at most.
 const MOVES: u32 = 12;
-/// Steps towards every allocation of all partitions, times chips twice: on large devices nothing is
-/// found by trying all.
+/// Steps of all partitions, times chips twice: on large devices trying all finds nothing.
 const STEPS: u64 = 12_000_000;
 /// Steps that a trial counts for.
 const TRIAL: u64 = 64;
@@ -36,9 +34,8 @@ struct TaskBlock {
     least: u32,
 }
 
-/// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
-/// for the bus: no subset holds in fewer chips. A search that is cut short is given up: finding
-/// nothing proves nothing then.
+/// `organisations` and `subsets` are as if no page waited: no subset holds in fewer chips. A search
+/// that is cut short is given up.
 pub(super) fn search(
     from: &BoundedSearch<'_>,
     organisations: &Organisations<'_>,
@@ -79,14 +76,12 @@ pub(super) fn search(
     None
 }
 
-/// A partition with all chips given out.
 struct SpreadPartition<'p> {
     parts: &'p [TaskBlock],
     groups: Vec<TaskGroup<DemandHeld>>,
 }
 
 impl SpreadPartition<'_> {
-    /// The highest load of its clusters.
     fn most(&self) -> f64 {
         self.groups.iter().map(|group| group.held.load).fold(0.0, f64::max)
     }
@@ -109,8 +104,7 @@ impl ChipPlan {
         ChipPlan { free, given, placements: vec![test.idle(); parts.len()] }
     }
 
-    /// The most chips of a channel that a cluster gets: of two channels that are alike so far, the
-    /// second gives no more than the first.
+    /// Of two channels that are alike so far, the second gives no more than the first.
     fn most(&self, at: usize, channel: usize) -> u32 {
         let of = |channel: usize| self.given[..at].iter().map(move |given| given[channel]);
         let free = self.free[channel];
@@ -122,7 +116,6 @@ impl ChipPlan {
 
 struct PartitionTrials<'s> {
     from: &'s BoundedSearch<'s>,
-    /// As if no page ever waited for the bus.
     organisations: &'s Organisations<'s>,
     /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
@@ -135,8 +128,7 @@ impl PartitionTrials<'_> {
         self.from.problem.set.device().chips()
     }
 
-    /// The organisations on any chips in which tasks hold if no page waits, each with its load
-    /// roughly: as if all other chips moved the mean of all pages, or as many as these.
+    /// Where tasks hold if no page waits, with the load roughly, as if other chips moved the mean.
     fn holding(&self, part: &TaskBlock, size: u32) -> impl Iterator<Item = DemandHeld> {
         let (organisations, problem) = (self.organisations, &self.from.problem);
         let device = problem.set.device();
@@ -163,8 +155,7 @@ impl PartitionTrials<'_> {
         Some(TaskGroup { tasks: part.tasks.clone(), size, held })
     }
 
-    /// All chips given out, each to the cluster that has most to do of those that have less to do
-    /// with a chip more.
+    /// Each chip left goes to the cluster that has most to do of those that gain by it.
     fn spread<'p>(&self, parts: &'p Vec<TaskBlock>) -> Option<SpreadPartition<'p>> {
         let groups = parts.iter().map(|part| self.group(part, part.least));
         let mut groups: Vec<TaskGroup<DemandHeld>> = groups.collect::<Option<_>>()?;
@@ -181,8 +172,7 @@ impl PartitionTrials<'_> {
         Some(SpreadPartition { parts, groups })
     }
 
-    /// Trials of a partition: after each a cluster that fails gets a chip more, of the one that
-    /// has the least to do without it if none is free.
+    /// After each a cluster that fails gets a chip, of the least busy one if none is free.
     fn moved(&mut self, SpreadPartition { parts, mut groups }: SpreadPartition<'_>) -> Option<Allocation> {
         let mut seen = BTreeSet::new();
         for _ in 0..MOVES {
@@ -206,8 +196,8 @@ impl PartitionTrials<'_> {
         None
     }
 
-    /// Gives chips of the channels from `channel` on to the cluster `at`, in every way, then to
-    /// those after it, with every placement of pages.
+    /// Gives chips of channels from `channel` on to the cluster `at`, in every way, then to the
+    /// others.
     fn everywhere(
         &mut self,
         parts: &[TaskBlock],

@@ -27,16 +27,13 @@ pub(super) struct DemandHeld {
     pub(super) load: f64,
 }
 
-/// Tests of task subsets in clusters of each organisation.
 pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
-    /// Tests charge their work to it.
     work: &'a Work,
     known: &'a KnownLoads,
     /// Those that the analysis has.
     allowed: Vec<Organisation>,
-    /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
-    /// pack.
+    /// Sizes of compact clusters within a channel: each divides the next, so that they always pack.
     chain: Vec<u32>,
     assumption: ContentionAssumption,
     largest: u32,
@@ -127,8 +124,7 @@ impl<'a> Organisations<'a> {
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
-    /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
-    /// where times cannot be added up.
+    /// With its neighbours; `None` where times cannot be added up.
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
@@ -173,8 +169,7 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The assumption that says the same of clusters of this organisation: what is known of one is
-    /// known of the other.
+    /// What is known of one is known of the other.
     fn same_assumption(&self, organisation: Organisation, chips: u32) -> ContentionAssumption {
         if self.is_as_in_the_worst_case(organisation, chips) {
             ContentionAssumption::WorstCase
@@ -183,7 +178,6 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// Where what is known of a cluster is kept.
     fn key(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<LoadKey> {
         LoadKey::new(self.same_assumption(organisation, chips), organisation, tasks, chips)
     }
@@ -226,8 +220,7 @@ impl<'a> Organisations<'a> {
         load
     }
 
-    /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long
-    /// as they may, with garbage collection at its shortest deadline.
+    /// If pages wait as long as they may, with garbage collection at its shortest deadline.
     pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let device = self.set.device();
         let bus = SharedBus::anywhere(device);
@@ -235,16 +228,14 @@ impl<'a> Organisations<'a> {
         processor.map_or(f64::INFINITY, |processor| self.long_run_load(&processor, &Contention::none()))
     }
 
-    /// The long-run load of a processor with garbage collection at its shortest deadline; infinite
-    /// where there is no room for that.
+    /// Garbage collection is at its shortest deadline; infinite where there is no room.
     fn long_run_load(&self, processor: &Processor, others: &Contention) -> f64 {
         let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
         let gc = gc.map_or(Some(None), |gc| gc.map(Some));
         gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
     }
 
-    /// The chips that tasks need at least, by what clusters have to do: no cluster holds that has
-    /// too much to do.
+    /// By what clusters have to do: none holds that has too much.
     pub(super) fn least_sizes(&self) -> exact::LeastSizes {
         let (count, chips) = (self.set.tasks().count(), self.set.device().chips());
         let fewest = |tasks: &[TaskId], least: u32| {
@@ -260,9 +251,8 @@ impl<'a> Organisations<'a> {
         exact::LeastSizes::new(count, chips, fewest)
     }
 
-    /// The least long-run load of a processor of these tasks in a cluster of any organisation,
-    /// exactly, whether or not they hold: with garbage collection at its shortest deadline, where
-    /// it takes least. Above every other one where there is no room for that.
+    /// In any organisation, whether or not the tasks hold: with garbage collection at its shortest
+    /// deadline, where it takes least. Without room for it, above every other load.
     pub(super) fn least_load(&self, tasks: &[TaskId], chips: u32) -> Rational {
         self.tests.set(self.tests.get() + 1);
         let of = |organisation: Organisation| {
@@ -278,8 +268,7 @@ impl<'a> Organisations<'a> {
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The organisation in which these tasks hold on `chips` chips, of several the one with the
-    /// least to do.
+    /// Of several organisations the one with the least to do.
     pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
     }
@@ -305,7 +294,6 @@ impl<'a> Organisations<'a> {
         best
     }
 
-    /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
     pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<DemandHeld>> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
@@ -330,7 +318,6 @@ impl<'a> Organisations<'a> {
         organisation.is_by_chip() || chips > 1 || self.serve_one_chip
     }
 
-    /// The largest cluster of this organisation of at most `chips` chips.
     pub(super) fn on_chips(&self, organisation: Organisation, chips: u32) -> Option<u32> {
         (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
     }

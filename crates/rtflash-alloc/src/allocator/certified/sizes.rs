@@ -37,7 +37,6 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
         DemandSizes { organisations, bound: None, iterations: 0 }
     }
 
-    /// A search ends after `tests` tests.
     pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
         let bound = Some((tests, organisations.work().bound(MAX_WORK)));
         DemandSizes { bound, ..DemandSizes::new(organisations) }
@@ -55,14 +54,12 @@ fn work(Smallest { size, held }: Smallest<DemandHeld>) -> f64 {
     held.load * f64::from(size)
 }
 
-/// The part that is left of a group's chips with a task that has this cluster alone, as far as one
-/// can tell.
+/// As far as one can tell, with a task that has this cluster alone.
 fn slack(group: &TaskGroup<DemandHeld>, alone: Smallest<DemandHeld>) -> f64 {
     1.0 - group.held.load - work(alone) / f64::from(group.size)
 }
 
-/// The positions of the `most` groups with chips that have the greatest numbers, of equal ones the
-/// lowest positions first.
+/// Of equal numbers the lowest positions are first.
 fn greatest(
     groups: &[TaskGroup<DemandHeld>],
     most: usize,

@@ -6,7 +6,6 @@ use rtflash_model::Placement;
 /// A placement of pages, and the chips that a cluster needs for it. The order is that of trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Organisation {
-    /// How its pages are placed.
     pub(super) placement: Placement,
     /// Whether any chips will do. A compact cluster has whole channels, or an aligned part of one.
     any_chips: bool,
@@ -46,8 +45,7 @@ impl Organisation {
 pub(super) enum ContentionAssumption {
     /// All that there can be.
     WorstCase,
-    /// In stripes, or where there are superblocks alone, that many transfers a page, its own
-    /// included: to be confirmed once chips are placed.
+    /// In stripes, or superblocks alone: transfers a page, confirmed once chips are placed.
     Optimistic(u32),
     /// In stripes, as if all chips of a channel were the cluster's: likewise.
     Queue,
