@@ -38,6 +38,7 @@ pub(super) enum Filled<H> {
     Fits(Vec<TaskGroup<H>>),
     /// The first task for which there are not enough chips, and the groups without it.
     Full { task: TaskId, before: Vec<TaskGroup<H>> },
+    /// A limit was reached.
     GivenUp(Limit),
 }
 

@@ -40,6 +40,7 @@ pub(super) enum Stuck {
     Unplaced { task: TaskId, clusters: Vec<Cluster> },
     /// A merge, made for another task, left the cluster so. `last` joined it last.
     Overloaded { last: TaskId, position: usize, clusters: Vec<Cluster> },
+    /// A limit was reached.
     GivenUp(Limit),
 }
 

@@ -18,8 +18,7 @@ pub(super) fn reliance(stated: Reliance, levels: &TestLevels, found: &mut Certif
     }
 }
 
-/// Compares the slack of the interval that is said to be the tightest, and all that was seen of
-/// others.
+/// With all that was seen of other intervals.
 pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &mut CertifiedClusterVerification) {
     let shortest = levels.processors().iter().flat_map(Processor::deadlines).min();
     let shortest = shortest.expect("a cluster with tasks has requests");

@@ -22,8 +22,7 @@ impl ZoneResets {
         ceil(pages, self.block_pages)
     }
 
-    /// A line above `each` times that, where a line above the pages is known: ⌈γ/P⌉ is no more than
-    /// γ/P + 1 − 1/P.
+    /// `each` times that: ⌈γ/P⌉ is no more than γ/P + 1 − 1/P.
     pub fn above(self, pages: &AffineBound, each: i128) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
         pages.plus(&AffineBound::level(self.block_pages - 1)).times(&(whole(each) / whole(self.block_pages)))
