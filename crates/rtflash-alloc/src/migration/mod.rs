@@ -216,7 +216,6 @@ pub struct MigrationOptions<'a> {
 /// where none can be, one in the way moves aside.
 ///
 /// # Errors
-///
 /// Why none was found. That is no proof that there is none.
 pub fn migrate(
     set: &TaskSet,

@@ -19,7 +19,6 @@ pub const ONE_PLACEMENT: &str = "a demand test has at least one placement";
 /// looked for that they hold with, or come nearest to.
 ///
 /// # Panics
-///
 /// Without a placement to choose.
 pub fn certified(
     set: &TaskSet,
