@@ -22,7 +22,6 @@ use crate::Assumption;
 use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
 
-/// The last operation of a chip.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Desk {
     start: Instant,
@@ -40,7 +39,6 @@ struct Desk {
 }
 
 impl Desk {
-    /// Of a chip that has done nothing.
     const BLANK: Desk = Desk {
         start: Instant::START,
         end: Instant::START,
@@ -247,7 +245,6 @@ impl Desks {
         }
     }
 
-    /// The last operation of a chip moved no page.
     #[cold]
     fn lacks_transfer(&mut self, chip: ChipId, gauges: &mut Gauges) {
         let desk = &mut self.desks[chip];

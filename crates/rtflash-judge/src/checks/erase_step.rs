@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use rtflash_trace::{Action, Operation};
 
-/// What is known of it. All chips of the processor erase, from one instant on. Those that are not
-/// over in time are suspended, to one instant. The next step is theirs.
+/// All chips of the processor erase, from one instant on; those that are not over in time are
+/// suspended, to one instant, and the next step is theirs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EraseStep {
     start: Option<Instant>,
@@ -21,8 +21,7 @@ pub(crate) struct EraseStep {
 }
 
 impl EraseStep {
-    /// An erase of one of the processor's `chips`, or a part of one: of this step or of the next
-    /// one. Says whether it is as those of the other chips make it.
+    /// Of this step or of the next one: whether it is as those of the other chips make it.
     pub(crate) fn takes(&mut self, operation: &Operation, chips: u32) -> bool {
         let Operation { start, end, action, .. } = *operation;
         let is_next = self.start != Some(start);
@@ -42,7 +41,6 @@ impl EraseStep {
         is_with_others && !lacks && self.seen <= self.due
     }
 
-    /// Whether some of its chips have not been seen.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.seen < self.due
     }

@@ -20,14 +20,12 @@ struct Stretch {
     end: Instant,
     /// The earliest deadline that a page of it was for.
     deadline: u64,
-    /// Whether it was an erase, or a part of one.
     erases: bool,
 }
 
 /// Stretches of a processor that are remembered at most.
 const REMEMBERED: usize = 4096;
 
-/// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorLine {
     bounds: Bounds,
@@ -35,8 +33,8 @@ struct ProcessorLine {
     reads: ReadWaits,
     /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
-    /// The job that was judged last, if it has waited for nothing: as long as only its own
-    /// operations follow, without a break, they find what it has found.
+    /// The job judged last, if it has waited for nothing: while only its own operations follow,
+    /// without a break, they find the same.
     judged: Option<JobId>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
@@ -48,7 +46,6 @@ struct ProcessorLine {
     over: Option<Instant>,
     /// What it did before, the latest last.
     before: VecDeque<Stretch>,
-    /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
 }
 
@@ -60,7 +57,6 @@ impl ProcessorLine {
         std::mem::replace(&mut self.suspended, part) == Some(operation.job)
     }
 
-    /// A stretch is over, and remembered: another one begins.
     #[inline(always)]
     fn ends(&mut self, stretch: Stretch) {
         if self.before.len() == REMEMBERED {
@@ -93,8 +89,7 @@ impl ProcessorLine {
         }
     }
 
-    /// Looks at copies without pages that begin before `start`: until when the processor was busy
-    /// before that.
+    /// Until when the processor was busy before the copies without pages that begin before `start`.
     #[inline(always)]
     fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
@@ -108,7 +103,6 @@ impl ProcessorLine {
         end
     }
 
-    /// It has been idle until then.
     #[inline(never)]
     fn breaks(&mut self, until: Instant) {
         (self.busy_since, self.judged) = (until, None);
@@ -128,7 +122,6 @@ impl ProcessorLine {
     }
 }
 
-/// What a certificate bounds, for one processor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
     /// The longest step, and what fails of it and is programmed once more.
@@ -138,7 +131,6 @@ struct Bounds {
     stripe: bool,
     /// Whether its chips use a second page register.
     cached: bool,
-    /// Whether a step may have pages beside those that it is of.
     backfill: bool,
 }
 
@@ -148,11 +140,10 @@ pub(crate) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     times: ReadTimes,
-    /// A program inside a chip.
     program: Span,
     lines: Vec<ProcessorLine>,
-    /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
-    /// which rule D3 must not lengthen; and pages that are filled in where none may be.
+    /// Waiting of reads in superblocks for other clusters and of a pass's for each other, which
+    /// rule D3 must not lengthen; and pages filled in where none may be.
     pub(crate) waits: Gauge,
 }
 
@@ -263,8 +254,7 @@ impl Processors {
 }
 
 impl ProcessorLine {
-    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
-    /// D1.
+    /// Whether it waited for what it should not have: rules R2, S2 and D1.
     fn judge(&mut self, operation: &Operation, pending: &Pending, deadline: u64, gauges: &mut Gauges) {
         let released = pending.release.at;
         let place = || pending.place(operation.start, Some(operation.chip));
@@ -296,8 +286,7 @@ impl ProcessorLine {
 }
 
 impl Processors {
-    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
-    /// it should not have idled.
+    /// A job is pending on its cluster's only processor, that of a chip: it should not have idled.
     pub(crate) fn end(
         &self,
         processor: usize,
@@ -314,9 +303,8 @@ impl Processors {
         gauges[Assumption::WorkConserving].note(0, duration.since(since).as_ns(), place);
     }
 
-    /// Idle time in a stripe: a job's pages wait on chips that do not change, from its release on,
-    /// so one of their processors at least has been busy ever since. Garbage collection is the
-    /// affair of its own chip.
+    /// In a stripe a job's pages wait on chips that do not change, from its release on: one of
+    /// their processors has been busy ever since. Collection is its own chip's affair.
     pub(crate) fn end_on_chips(
         &mut self,
         processors: impl Iterator<Item = usize>,

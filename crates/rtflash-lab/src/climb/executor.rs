@@ -17,14 +17,13 @@ use super::{Arrivals, Climbable, ClimbedRequest};
 pub struct OnExecutor {
     plan: Plan,
     options: Options,
-    /// Nanoseconds of a unit.
     unit: u64,
     sources: Vec<(SourceId, TaskId, Kind)>,
     requests: Vec<ClimbedRequest>,
 }
 
 impl OnExecutor {
-    /// An allocation to be run with these options, whose releases are moved by multiples of `unit`.
+    /// Releases are moved by multiples of `unit`.
     ///
     /// # Errors
     /// Where it cannot be run.
@@ -114,8 +113,7 @@ fn later(at: Instant, due: Instant) -> i64 {
 }
 
 impl EndWatch {
-    /// The latest end of a source. A pending job whose deadline is over counts as if it ended at
-    /// the end of the run.
+    /// A pending job whose deadline is over counts as if it ended at the end of the run.
     fn latest_by(&self, source: SourceId, end: Instant) -> Option<i64> {
         let of_source = self.pending.iter().filter(|(job, due)| job.source == source && *due < end);
         of_source.map(|&(_, due)| later(end, due)).chain(self.latest[source]).max()

@@ -62,7 +62,6 @@ pub struct StockFinding {
     pub observed: u64,
 }
 
-/// What is broken first, if anything is.
 type Broken = Option<StockFinding>;
 
 fn pages(check: StockCheck, bound: usize, observed: usize) -> StockFinding {
@@ -88,8 +87,7 @@ pub(super) struct StockSource {
     pub(super) gaps: Vec<u64>,
 }
 
-/// A pass under way: the pages that it has to copy, whether the first of these has been read, and
-/// its block.
+/// The pages that it has to copy, whether the first has been read, and its block.
 struct StockPass {
     block: usize,
     copies: Vec<usize>,
@@ -101,7 +99,6 @@ struct StockPass {
 pub(super) const RELEASES: usize = 24;
 
 pub(super) struct StockDrive<'a> {
-    /// Of a read, a program and an erase.
     times: [u64; 3],
     memory: StockMemory,
     sources: Vec<StockSource>,
@@ -113,8 +110,7 @@ pub(super) struct StockDrive<'a> {
     addresses: StockAddresses,
     victim_bound: usize,
     pub(super) passes: u64,
-    /// How much time was left at the deadline of the read, and of the write, that had least, below
-    /// zero where it was late.
+    /// At the deadline of the read, and of the write, that had least; below zero where it was late.
     pub(super) least: [i128; 2],
     /// When operations of writers began.
     pub(super) began: Vec<u64>,
@@ -122,7 +118,6 @@ pub(super) struct StockDrive<'a> {
 }
 
 impl<'a> StockDrive<'a> {
-    /// Before the first request.
     pub(super) fn new(
         times: [u64; 3],
         memory: StockMemory,
@@ -198,7 +193,6 @@ impl<'a> StockDrive<'a> {
         self.now += time;
     }
 
-    /// One step of the drive.
     fn step(&mut self) -> Broken {
         let [read, write, _] = self.times;
         if let Some(first) = self.reads.front_mut() {
@@ -257,7 +251,6 @@ impl<'a> StockDrive<'a> {
         None
     }
 
-    /// The first request of a queue is done.
     fn over(&mut self, reads: bool) -> Broken {
         let done = if reads { self.reads.pop_front()? } else { self.writes.pop_front()? };
         let least = &mut self.least[usize::from(!reads)];

@@ -46,7 +46,6 @@ impl StockMemory {
         memory
     }
 
-    /// Pages of a block.
     pub(super) fn pages(&self) -> usize {
         self.pages
     }
@@ -77,7 +76,6 @@ impl StockMemory {
         Some((victim, self.blocks[victim].valid.clone()))
     }
 
-    /// Erases a block, which holds nothing any more.
     pub(super) fn erase(&mut self, block: usize) {
         self.blocks[block] = StockBlock { valid: Vec::new(), left: self.pages };
     }

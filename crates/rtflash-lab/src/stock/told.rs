@@ -13,8 +13,7 @@ const GAPS: usize = RELEASES - 1;
 /// Moves of a climb.
 pub(super) const MOVES: u32 = 80;
 
-/// When a stream comes: its first release, the gaps behind its releases, and its pages, no more
-/// than the set says.
+/// Its first release, the gaps behind its releases, and its pages, no more than the set says.
 #[derive(Debug, Clone)]
 struct ToldStream {
     first: u64,
@@ -31,7 +30,6 @@ impl ToldStream {
         ToldStream { first, gaps, pages }
     }
 
-    /// What is in front of a release.
     fn gap_before(&mut self, release: usize) -> &mut u64 {
         if release == 0 { &mut self.first } else { &mut self.gaps[release - 1] }
     }
@@ -63,7 +61,6 @@ impl ToldStream {
     }
 }
 
-/// What a climber moves.
 #[derive(Debug, Clone)]
 struct ToldStock {
     streams: Vec<ToldStream>,
@@ -72,7 +69,6 @@ struct ToldStock {
     seed: u64,
 }
 
-/// What a climber's run came to.
 struct ToldRun {
     broken: Option<StockFinding>,
     /// The time left at the deadline of a read, and of a write, that came nearest.
@@ -134,8 +130,7 @@ impl ToldStock {
     }
 }
 
-/// What a climb towards late reads (0) or late writes (1) finds broken, and the passes of its last
-/// run.
+/// Towards late reads (0) or late writes (1), and the passes of its last run.
 pub(super) fn climbed(watched: usize, set: &TaskSet, rng: &mut Stream) -> (Option<StockFinding>, u64) {
     let mut best = ToldStock { addresses: StockAddresses::Levelled, ..ToldStock::random(set, rng) };
     let mut run = best.run(set);

@@ -30,8 +30,7 @@ pub(super) struct LimitSet {
     pub(super) watches_last: bool,
 }
 
-/// Whether certificates state other numbers, or servers, where this term is left out. What the
-/// other terms let pass beyond the test is looked for in sets that the test rejects.
+/// What the other terms let pass beyond the test is looked for in sets that the test rejects.
 fn is_stated(term: &str) -> bool {
     ["arrivals", "server-reserve", "reserve-page", "victim-page", "servers", "spare-blocks"].contains(&term)
 }
@@ -80,8 +79,7 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     Some(allocator.allocate(set, analysis).allocation()?.clusters())
 }
 
-/// The world of stripes, streams or superblocks of which a set has the form, where a world has sets
-/// as several of these.
+/// A set has the form of stripes, streams or superblocks, where a world has several of these.
 fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
     use SmallWorld::{
         Command, Failing, Levelling, Mixed, Register, RegisterCommand, Stream as Streams, Stripe, Superblock,
@@ -96,8 +94,7 @@ fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
     }
 }
 
-/// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
-/// the world or of the term that is left out.
+/// `None` where it is accepted at no load, or shows nothing of the world or of the term.
 pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&'static str>) -> Option<LimitSet> {
     let mut rng = Stream::numbered(seed, b"limit\0\0\0", number);
     let mut ranges = Stream::numbered(seed, b"ranges\0\0", number);
@@ -148,8 +145,8 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
     shows.then_some(limit)
 }
 
-/// A set brought to the limit, by its last task's reads alone or by all requests; `None` where it
-/// is accepted at no load, or shows nothing of the term that is left out.
+/// By its last task's reads alone or by all requests; `None` where it is accepted at no load, or
+/// shows nothing of the term that is left out.
 pub(super) fn limited(
     rng: &mut Stream,
     set: TaskSet,
@@ -166,7 +163,6 @@ pub(super) fn limited(
     shows.then_some(LimitSet { set, allocator, analysis, allocation, varies: false, watches_last })
 }
 
-/// How many tasks and chips there are, and who divides them.
 pub(super) struct Shape {
     pub(super) tasks: u32,
     chips: u32,
@@ -265,8 +261,7 @@ fn changed(set: &TaskSet, of: RequestOf, change: impl Fn(Request) -> Option<Requ
     TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }
 
-/// The set with requests enlarged and periods shortened, one after another in an order that is
-/// drawn, as long as it is accepted.
+/// One after another in an order that is drawn, as long as the set is accepted.
 fn at_the_limit(
     rng: &mut Stream,
     set: TaskSet,
@@ -329,8 +324,7 @@ fn slower(mut set: TaskSet, accepts: &dyn Fn(&TaskSet) -> bool) -> Option<TaskSe
     None
 }
 
-/// The set with the shortest period of a request with which it is accepted; as it is where the
-/// request has a jitter or a deadline before the end of its period.
+/// As it is where the request has a jitter or an early deadline.
 fn shortest(set: TaskSet, request: RequestOf, accepts: &dyn Fn(&TaskSet) -> bool) -> TaskSet {
     let task = &set.tasks()[request.task];
     let Some(of) = (if request.writes { task.write } else { task.read }).filter(Request::has_a_whole_period) else {

@@ -31,8 +31,7 @@ pub enum PlanError {
         /// The pages of each.
         pages: u64,
     },
-    /// Two sources have this name: a job stream is called like a task with `.read`, `.write` or
-    /// `.gc`.
+    /// Of two sources: a job stream is called like a task with `.read`, `.write` or `.gc`.
     #[error("two things are called `{0}`, a task's requests and a job stream: another name tells their jobs apart")]
     SameName(String),
     /// Some clusters have a certificate, and others have none.

@@ -9,7 +9,6 @@ use super::{Desk, Desks};
 use crate::gauge::Gauge;
 use crate::place::Place;
 
-/// What a bus did last.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct BusLine {
     /// When the page that was moved last wanted the bus, and its chip.
@@ -42,8 +41,7 @@ impl Desks {
         bus.free_at = transfer.end.max(bus.free_at);
     }
 
-    /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
-    /// it goes to the chip that has waited longest, or in turn.
+    /// As soon as the bus is free it goes to the chip that has waited longest, or in turn.
     #[inline(always)]
     pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, gauge: &mut Gauge) {
         if !self.looks_at_order() {
