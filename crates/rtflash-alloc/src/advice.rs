@@ -67,9 +67,7 @@ const THOROUGH: u64 = 20_000;
 /// Tasks times chips above which nothing is tried: longer than a person waits.
 const TOO_LARGE: u64 = 1_000_000;
 
-/// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
-/// Tasks times chips in all trials of chips and λ together.
 const MOST_TOGETHER: u64 = 2_000_000;
 
 /// Looks for changes that help; deterministic and bounded. No device of more than [`TIMES_CHIPS`]
@@ -178,7 +176,6 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
 }
 
-/// The fewest channels above today's on which as many chips pass.
 fn more_channels(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
     (1..ways.min(chips)).rev().find_map(|chips_per_channel| {
@@ -240,7 +237,6 @@ fn declared(set: &TaskSet) -> u128 {
     set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum()
 }
 
-/// A share of today's data that passes, in thousandths, and the next does not: by bisection.
 fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessData> {
     let with = |permille: u32| {
         let task = |task: &Task| {
@@ -259,14 +255,12 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
     (permille > 0).then_some(LessData { permille, pages })
 }
 
-/// A number of programs below today's that may fail at once, while one more may not: by bisection.
 fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let with = |failures: u32| with_device(set, |spec| DeviceSpec { program_failures: Some(failures), ..spec });
     let enough = |failures: u32| with(failures).is_some_and(|set| passes(&set));
     enough(0).then(|| bisected(set.device().program_failures(), enough))
 }
 
-/// A load below today's that passes, in thousandths, and the next does not: by bisection.
 fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let permille = bisected(1_000, |permille| at_load(set, permille).is_some_and(|set| passes(&set)));
     (permille > 0).then_some(permille)

@@ -16,7 +16,6 @@ use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskS
 
 /// Chips that are looked at while clusters are laid out, at most.
 const MAX_ITERATIONS: u64 = 20_000_000;
-/// Layouts that are tested, at most.
 const MOST_TESTS: u64 = 256;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
 const MAX_TEST_WORK: u64 = 100_000_000;
@@ -59,7 +58,6 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
 
 struct Block {
     cluster: Cluster,
-    /// Under a demand test.
     placement: Option<Placement>,
 }
 
@@ -114,10 +112,8 @@ impl TakenChips {
 struct LayoutSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     busy: Vec<Block>,
-    /// Where the first of them are.
     laid: Vec<LaidRectangle>,
     grid: TakenChips,
     /// Under a utilization test: sizes that did not pass, wherever they are.

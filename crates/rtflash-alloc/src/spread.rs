@@ -12,7 +12,6 @@ use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet
 
 use crate::rectangles::arranged;
 
-/// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
 /// Tasks and chips in all of them together, at most.
 const MOST_WORK: u64 = 64_000_000;
@@ -44,17 +43,14 @@ fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
 #[derive(Debug, Clone)]
 struct Busy {
     cluster: Cluster,
-    /// Under a demand test.
     placement: Option<Placement>,
     /// Pages programmed on each of its chips in 2⁶⁴ ns, at most.
     wear: Fraction,
 }
 
-/// An allocation, and what is free in it.
 #[derive(Debug)]
 struct Arranged {
     busy: Vec<Busy>,
-    /// Chips of clusters without tasks, ascending.
     free: Vec<ChipId>,
 }
 

@@ -61,7 +61,6 @@ pub(crate) struct Line<L> {
 }
 
 impl<L: LongRun> Line<L> {
-    /// Adds `numerator` / `denominator` to the slope.
     pub(crate) fn add(&mut self, numerator: u128, denominator: u128, constant: f64) {
         self.slope.add(numerator, denominator);
         self.constant += constant;
@@ -74,7 +73,6 @@ impl<L: LongRun> Line<L> {
         Some(())
     }
 
-    /// The slope, about.
     pub(crate) fn rate(&self) -> f64 {
         self.slope.estimate()
     }

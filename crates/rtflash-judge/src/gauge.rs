@@ -19,7 +19,6 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// By how much the bound is broken; at most zero where it holds.
     fn excess(&self) -> i128 {
         i128::from(self.observed) - i128::from(self.bound)
     }

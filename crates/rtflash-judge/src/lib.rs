@@ -62,7 +62,6 @@ struct WatchedChip {
 }
 
 impl WatchedChip {
-    /// The position of its cluster's first chip among those that are watched.
     fn first(self) -> usize {
         self.watched - self.position.index()
     }
@@ -91,7 +90,6 @@ pub struct Checks<'a> {
     /// Whether a real-time job was released, and one that a server granted a deadline.
     has_real_time: bool,
     has_granted: bool,
-    /// The latest start of anything.
     latest: Instant,
 }
 

@@ -105,7 +105,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The jobs that wait under serial dispatch.
     pub(super) fn serial(&mut self) -> Option<&mut SerialEdf> {
         let Rules::Utilization(by) = self else { return None };
         match &mut by.order {

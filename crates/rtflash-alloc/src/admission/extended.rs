@@ -9,7 +9,6 @@ use super::known::KnownNeighbours;
 use super::path::{TermsPath, TermsSearch};
 use super::{AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, longest_idle};
 
-/// A cluster that runs, with the new task in it.
 pub(super) struct ExtendedCluster<'a> {
     set: &'a TaskSet,
     known: &'a KnownNeighbours<'a>,
@@ -103,7 +102,6 @@ impl<'a> ExtendedCluster<'a> {
         }
     }
 
-    /// Whether everybody else is in time while its terms change, and the search for others.
     pub(super) fn search(&mut self) -> Result<TermsSearch<'a>, AdmissionRefusal> {
         if self.work.is_used_up() {
             return Err(AdmissionRefusal::Late);

@@ -4,7 +4,6 @@ use rtflash_model::Span;
 
 use rtflash_analysis::certified::Demand;
 
-/// Rounds after which nothing is said.
 const ROUNDS: u32 = 200;
 
 /// A time within which a processor without a server, which keeps its deadlines, is idle at an

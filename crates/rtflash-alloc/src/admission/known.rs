@@ -28,7 +28,6 @@ impl<'a> KnownNeighbours<'a> {
         *self.steady[at].get_or_init(holds)
     }
 
-    /// The others that run on the channels of a cluster of `contention`.
     fn beside(contention: &ChannelContention<'_>, position: usize) -> impl Iterator<Item = usize> {
         contention.beside_on_channels(position).into_iter().filter(move |&at| at != position)
     }
@@ -43,7 +42,6 @@ impl<'a> KnownNeighbours<'a> {
         Self::beside(contention, position).find(|&at| !holds(at))
     }
 
-    /// Whether all of those are in time whatever is beside them.
     pub(super) fn all_are_steady_beside(&self, contention: &ChannelContention<'_>, position: usize) -> bool {
         self.granted == Reliance::Nothing || Self::beside(contention, position).all(|at| self.is_steady(at))
     }

@@ -12,7 +12,6 @@ use rtflash_model::{Certificate, Collection, Span};
 use super::AdmissionRefusal;
 use super::idle::{idle_within, longest};
 
-/// Terms that are looked at: each may cost a test.
 const TERMS: usize = 24;
 /// Ways to let the reserve grow that are tested for a cluster.
 const BRIDGES: u32 = 16;
@@ -53,7 +52,6 @@ fn is_there((now, for_wear): (Collection, u64), next: &ChosenGc) -> bool {
     room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages) - i128::from(for_wear)
 }
 
-/// Whether a few steps of a test tell that a cluster in its place is in time by these terms.
 fn is_in_time(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> bool {
     let holds = |demand: Demand<'_>| demand.surely_holds() || demand.test_with(Patience::Short) == DemandVerdict::Holds;
     placed.demands(Some(gc), 0, work).all(holds)
@@ -70,7 +68,6 @@ pub(super) struct TermsSearch<'a> {
     stated: Option<ChosenGc>,
     /// `stated` as a collection, and the pages of H that wear levelling can have used.
     now: (Collection, u64),
-    /// The processors with the new task.
     placed: PlacedProcessor,
     terms: Vec<ChosenGc>,
     commands: bool,
@@ -105,7 +102,6 @@ impl<'a> TermsSearch<'a> {
         terms.filter(|&gc| is_in_time(&self.placed, gc, self.work))
     }
 
-    /// Terms that may follow at the next idle instant.
     pub(super) fn direct(&self) -> Option<ChosenGc> {
         self.in_time(true).next()
     }
@@ -119,7 +115,6 @@ impl<'a> TermsSearch<'a> {
         Ok(self.way(vec![stage(gc)], gc, self.quiet()?))
     }
 
-    /// The way in two stages: in the first one the reserve grows.
     pub(super) fn two_stages(&self) -> Result<TermsPath, AdmissionRefusal> {
         let mut refusal = AdmissionRefusal::Late;
         let bridges = Cell::new(BRIDGES);
@@ -143,7 +138,6 @@ impl<'a> TermsSearch<'a> {
     }
 }
 
-/// Terms that the reserve is there for.
 fn stage(gc: ChosenGc) -> CollectionStage {
     CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None }
 }

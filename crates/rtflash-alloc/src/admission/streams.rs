@@ -81,7 +81,6 @@ fn servers(set: &TaskSet, running: &RunningDevice, granted: Reliance, work: &Wor
 }
 
 impl ServerRoom {
-    /// What would be left of it with this stream, too.
     fn left_with(&self, job: &Job) -> Option<Rational> {
         let taken: Vec<Rational> = self.taken.iter().cloned().chain(self.costs.of(job)).collect();
         self.share.clone().minus(&Rational::sum(&taken))

@@ -89,7 +89,6 @@ fn due_later(set: &TaskSet, served: &[ServedBy]) -> Option<(Vec<RequestTime>, Ta
     Some((deadlines, TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()?))
 }
 
-/// The set on the device that suspends erases, and goes on with them, within this time each.
 fn suspending(set: &TaskSet, time: Span) -> Option<TaskSet> {
     with_device(set, |spec| DeviceSpec { erase_suspend: Some(time), erase_resume: Some(time), ..spec })
 }
@@ -100,7 +99,6 @@ fn steps(most: Span) -> impl DoubleEndedIterator<Item = Span> {
     (1..=most.as_ns() / step).filter_map(move |count| Span::from_ns(count * step))
 }
 
-/// The fate of a request at a time.
 type Change = fn(Request, Span) -> Option<Request>;
 
 fn by_deadline(request: Request, deadline: Span) -> Option<Request> {
@@ -111,7 +109,6 @@ fn by_period(request: Request, period: Span) -> Option<Request> {
     request.with_deadline(None)?.with_period(period)
 }
 
-/// The task with these of its requests changed.
 fn changed(task: &Task, times: &[RequestTime], change: Change) -> Option<Task> {
     let mut task = task.clone();
     for &RequestTime { writes, time, .. } in times {
@@ -151,7 +148,6 @@ impl ServedSearch<'_> {
         ServedBy { task: self.unserved.task, too_long: self.unserved.requests, deadlines, periods, suspension }
     }
 
-    /// The first of these changes with which the task passes, as far as the work goes.
     fn first<T>(&self, changes: impl Iterator<Item = (T, TaskSet)>) -> Option<T> {
         let work = Work::new();
         let bound = work.bound(MAX_WORK / self.shares);

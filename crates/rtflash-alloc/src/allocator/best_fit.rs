@@ -90,20 +90,17 @@ pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
     pub alone: PerId<TaskId, Smallest<S::Held>>,
     pub groups: Vec<TaskGroup<S::Held>>,
-    /// Each task's group.
     pub home: PerId<TaskId, usize>,
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
     pub before: Vec<(usize, TaskGroup<S::Held>)>,
 }
 
-/// Where a task might go: the cluster that its group would need.
 #[derive(Clone, Copy)]
 struct GroupChoice<H> {
     /// `None`: a group of its own.
     group: Option<usize>,
     size: u32,
-    /// Chips that it takes more than before.
     growth: u32,
     held: H,
 }
@@ -124,7 +121,6 @@ impl<S: Sizes> Groups<S> {
         self.sizes.order(&self.alone)
     }
 
-    /// Whether there are chips enough.
     pub fn fit(&self) -> bool {
         self.needed <= u64::from(self.sizes.chips())
     }
@@ -133,7 +129,6 @@ impl<S: Sizes> Groups<S> {
         self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect()
     }
 
-    /// Puts a task where it takes the fewest further chips.
     pub fn insert(&mut self, task: TaskId) {
         let best = self.joined(task).unwrap_or_else(|| self.grown(task));
         let position = best.group.unwrap_or_else(|| self.empty_group());
@@ -145,7 +140,6 @@ impl<S: Sizes> Groups<S> {
         self.needed += u64::from(best.growth);
     }
 
-    /// The task in a group on the chips that it has.
     fn joined(&mut self, task: TaskId) -> Option<GroupChoice<S::Held>> {
         let tried = self.sizes.joinable(&self.groups, self.alone[task]);
         let mut best: Option<GroupChoice<S::Held>> = None;
@@ -208,7 +202,6 @@ impl<S: Sizes> Groups<S> {
         }
     }
 
-    /// The first group without tasks, or a new one.
     fn empty_group(&mut self) -> usize {
         self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
             self.groups.push(TaskGroup::default());

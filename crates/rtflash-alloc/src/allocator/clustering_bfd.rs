@@ -69,9 +69,7 @@ pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool
 struct Candidate {
     /// Its slot, or `None`: the first of the clusters without tasks.
     slot: Option<SlotId>,
-    /// What the task takes of it.
     share: LoadShare,
-    /// U with the task.
     total: f64,
     count: usize,
 }
@@ -114,7 +112,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The task in the first cluster without tasks.
     #[inline]
     fn free_candidate(self, task: TaskId) -> Candidate {
         let size = self.clusters.free_size;
@@ -123,7 +120,6 @@ impl<'a> Field<'a> {
         Candidate { slot: None, share, total: share.total(), count: 1 }
     }
 
-    /// All candidates, by position.
     fn candidates(self, task: TaskId) -> impl Iterator<Item = Candidate> + use<'a> {
         let free = (self.clusters.free_clusters() > 0).then(|| self.free_candidate(task));
         self.clusters.live.iter().map(move |&slot| self.candidate(task, slot)).chain(free)
@@ -144,7 +140,6 @@ impl<'a> Field<'a> {
         self.loads.fits(candidate.total, candidate.count, self.size(candidate), || self.tasks(candidate, task))
     }
 
-    /// How U of two candidates for one task compares.
     #[inline]
     fn compare(self, ties: &mut TiedTasks, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
         left.in_doubles().compare(right.in_doubles()).unwrap_or_else(|| {

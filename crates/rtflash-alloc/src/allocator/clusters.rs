@@ -18,7 +18,6 @@ rtflash_model::ids! {
     SlotId
 }
 
-/// A run of chips that became a cluster, and that cluster as it is now (while the slot is live).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClusterSlot {
     run: u32,
@@ -27,7 +26,6 @@ pub(super) struct ClusterSlot {
     /// s: chips of the cluster.
     pub size: u32,
     pub count: u32,
-    /// What they take of it.
     pub share: LoadShare,
     pub costs: SizeCosts,
     first_task: TaskId,
@@ -53,7 +51,6 @@ impl GrowingClusters {
         GrowingClusters { slots, live, next_task, chips, free_first: 0, free_size: 1 }
     }
 
-    /// How many clusters have no task and are not slots.
     pub fn free_clusters(&self) -> u32 {
         let chips = self.chips - self.free_first;
         if chips == 0 { 0 } else { chips - self.free_size + 1 }
@@ -118,7 +115,6 @@ impl GrowingClusters {
         kept
     }
 
-    /// What the tasks of a live slot would take of a cluster of another size.
     pub fn share_at(
         &self,
         slot: SlotId,

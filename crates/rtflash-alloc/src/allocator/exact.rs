@@ -30,7 +30,6 @@ impl Exact {
     /// Evaluations of a task's utilization; only devices of very many chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
-    /// Why it does not begin with these tasks.
     pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
@@ -86,15 +85,12 @@ pub(super) fn search_fewest<S: Sizes>(
     Ok(None)
 }
 
-/// Rounds of tests after which all subsets are tested that fit the device.
 const ROUNDS: u32 = 4;
 
-/// A subset that no cluster size makes schedulable.
 const NEVER: u32 = u32::MAX;
 /// A subset that was not tested: it is part of no partition that is looked for.
 const UNTESTED: u32 = NEVER - 1;
 
-/// The smallest cluster for each subset of the tasks; a subset is a bit mask.
 pub(super) struct Subsets<S: Sizes> {
     tasks: u32,
     chips: u32,
@@ -162,7 +158,6 @@ impl<S: Sizes> Subsets<S> {
         Some(self.size[subset]).filter(|&size| size < UNTESTED)
     }
 
-    /// The clusters of a partition of all tasks that fit the device, at the least cost.
     pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
         let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
@@ -223,12 +218,10 @@ impl<S: Sizes> Subsets<S> {
     }
 }
 
-/// Partitions of all tasks, as they are found.
 struct PartitionSearch {
     /// The fewest chips that each subset needs, so that no partition is begun that cannot be ended.
     fewest: Vec<Option<u32>>,
     found: Vec<Vec<usize>>,
-    /// So many are looked for.
     most: usize,
 }
 
@@ -248,13 +241,11 @@ fn fewest_of(tasks: u32, chips: u32, sizes: &[u32]) -> Vec<Option<u32>> {
     fewest_chips(tasks, chips, |block| Some(sizes[block]).filter(|&size| size != NEVER))
 }
 
-/// Chips that each subset of the tasks needs at least.
 pub(super) struct LeastSizes {
     tasks: u32,
     chips: u32,
     /// `NEVER` for more than there are.
     sizes: Vec<u32>,
-    /// The fewest chips that a subset needs, however it is divided.
     fewest: Vec<Option<u32>>,
 }
 
@@ -272,7 +263,6 @@ impl LeastSizes {
         LeastSizes { tasks, chips, sizes, fewest }
     }
 
-    /// Those that were tested need as many as was found.
     fn raise(&mut self, tested: &[u32]) {
         for (size, &tested) in self.sizes.iter_mut().zip(tested).filter(|(_, tested)| **tested != UNTESTED) {
             *size = tested;
@@ -285,7 +275,6 @@ impl LeastSizes {
         *self.fewest.last().expect("that of no tasks, if no other")
     }
 
-    /// Whether a subset can be part of a division of all tasks that needs at most `most` chips.
     fn may_be_used(&self, subset: usize, most: u32) -> bool {
         let rest = self.fewest[self.fewest.len() - 1 - subset];
         rest.and_then(|rest| rest.checked_add(self.sizes[subset])).is_some_and(|needed| needed <= most)
@@ -304,7 +293,6 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Adds an entry unless another one makes it needless; drops those that it makes needless.
 fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
     if entries.iter().any(|other| S::beats(other.price, entry.price)) {
         return;

@@ -29,7 +29,6 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool,
     }
 }
 
-/// A test that is asked for one group of tasks after another.
 pub(super) struct Asked<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,

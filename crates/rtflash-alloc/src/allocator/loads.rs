@@ -44,7 +44,6 @@ pub(super) struct SizeCosts {
 }
 
 impl SizeCosts {
-    /// With D(s) = 0.
     pub fn without_delay(self) -> SizeCosts {
         SizeCosts { delay: 0.0, ..self }
     }
@@ -81,14 +80,12 @@ fn margin(total: f64, tasks: usize) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Total {
     pub sum: f64,
-    /// Tasks that are added up.
     pub tasks: usize,
 }
 
 impl Total {
     pub const ONE: Total = Total { sum: 1.0, tasks: 0 };
 
-    /// How two totals compare; `None` if doubles cannot tell.
     pub fn compare(self, other: Total) -> Option<Ordering> {
         let slack = margin(self.sum, self.tasks) + margin(other.sum, other.tasks);
         if self.sum + slack < other.sum {
@@ -106,7 +103,6 @@ pub(super) struct TasksOnChips {
     pub chips: u32,
 }
 
-/// A task set seen by an analysis whose utilizations are linear in pages.
 pub(super) struct Loads<'a> {
     pub set: &'a TaskSet,
     pub test: &'a dyn LinearTest,

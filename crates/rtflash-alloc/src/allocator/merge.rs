@@ -15,7 +15,6 @@ use super::clusters::{GrowingClusters, SlotId};
 use super::loads::{Load, LoadShare, Loads, TasksOnChips, Total};
 use super::ties::TiedTasks;
 
-/// A cluster's best partner.
 #[derive(Debug, Clone, Copy)]
 struct BestPartner {
     /// U of the two merged; a lower bound where `fresh` is false.
@@ -24,12 +23,10 @@ struct BestPartner {
     fresh: bool,
 }
 
-/// Two clusters that might merge.
 #[derive(Debug, Clone, Copy)]
 struct ClusterPair {
     position: usize,
     partner: SlotId,
-    /// U of the two merged, in doubles.
     total: f64,
 }
 
@@ -38,7 +35,6 @@ const STALE: BestPartner = BestPartner { total: 0.0, partner: SlotId(0), fresh: 
 /// Without them 1,000 tasks on 256 chips take 1.5 times the instructions.
 const REMEMBERED: usize = 4;
 
-/// What the tasks of a slot take of a cluster of some size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memo {
     shares: [(u32, LoadShare); REMEMBERED],
@@ -102,7 +98,6 @@ impl Merger {
         merged
     }
 
-    /// The cluster of this slot got a task.
     pub fn touch(&mut self, clusters: &GrowingClusters, slot: SlotId) {
         if self.rows.is_empty() {
             return;
@@ -169,7 +164,6 @@ impl Merger {
         }
     }
 
-    /// How U of two merged pairs compares.
     fn compare(
         &self,
         clusters: &GrowingClusters,

@@ -15,26 +15,21 @@ const REMEMBERED: usize = 1 << 16;
 pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
-    /// The tasks in the order of line 5.
     fn order(&mut self) -> Vec<TaskId>;
 
     /// The load of these tasks, at least one, in a cluster of `chips` chips, if they pass.
     fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational>;
 
-    /// Their load, whether or not they pass.
     fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational;
 
-    /// Counts so much more work.
     fn count(&mut self, work: u64);
 
     /// So many tasks have a cluster now: none where Algorithm 1 begins.
     fn notify(&self, _placed: usize) {}
 
-    /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
 }
 
-/// Why Algorithm 1 found no allocation.
 pub(super) enum Stuck {
     /// This task fits in none of the clusters.
     Unplaced { task: TaskId, clusters: Vec<Cluster> },
@@ -58,9 +53,7 @@ struct MergingRun<C> {
     known: HashMap<(Vec<TaskId>, u32), Rational>,
     /// The clusters that had a task or were opened for a merge, by position.
     clusters: Vec<Cluster>,
-    /// The lowest chip that none of them has.
     free_first: u32,
-    /// Chips of the first cluster without tasks.
     free_size: u32,
 }
 
@@ -100,7 +93,6 @@ impl<C: MergingTest> MergingRun<C> {
         Ok(self.clusters)
     }
 
-    /// How many clusters have no task and are not in the list.
     fn free_clusters(&self) -> u32 {
         let chips = self.test.set().device().chips() - self.free_first;
         if chips == 0 { 0 } else { chips - self.free_size + 1 }
@@ -196,7 +188,6 @@ impl<C: MergingTest> MergingRun<C> {
         load
     }
 
-    /// The first cluster that fails the test as it is in the end.
     fn overloaded(&mut self) -> Option<usize> {
         let (test, clusters) = (&mut self.test, &self.clusters);
         let fails =

@@ -187,13 +187,11 @@ pub trait Allocator: Sync {
     }
 }
 
-/// How an algorithm forms clusters, whatever the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strategy {
     OneChipEach,
     /// Clusters of one chip, best fit, that merge where a task fits in none: Algorithm 1.
     Merging,
-    /// Clusters in their smallest size, best fit.
     Growing,
     Search,
     Exact,
@@ -215,7 +213,6 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
     }
 }
 
-/// By the algorithm alone.
 fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     match analysis.test() {
         // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
@@ -279,7 +276,6 @@ fn by_size<S: Sizes>(
     }
 }
 
-/// Chips of the largest cluster that can pass the analysis.
 fn most_chips(set: &TaskSet, analysis: &dyn Analysis) -> u32 {
     match analysis.test() {
         Test::Cluster(test) => test.most_chips(set.device()),

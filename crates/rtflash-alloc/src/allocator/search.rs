@@ -23,9 +23,7 @@ pub struct ClusteringSearch;
 impl ClusteringSearch {
     /// Steps of the search for each task of the set.
     const STEPS: usize = 50;
-    /// Tasks taken out in a step, at most.
     const LOOSE: usize = 6;
-    /// Groups that they are taken from, at most.
     const GROUPS: usize = 4;
     /// Evaluations of a task's utilization after which it gives up: a second or so.
     pub(super) const MAX_WORK: u64 = 1 << 27;

@@ -16,7 +16,6 @@ pub(super) struct TaskGroup<H> {
     pub held: H,
 }
 
-/// The smallest cluster in which some tasks hold, and what they take of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Smallest<H> {
     pub size: u32,
@@ -86,10 +85,8 @@ pub(super) trait Sizes {
         (0..groups.len()).collect()
     }
 
-    /// So many tasks have a group now: none where groups begin to be formed.
     fn notify(&self, _placed: usize) {}
 
-    /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
 }
 
@@ -123,7 +120,6 @@ pub(super) struct LinearHeld {
 pub(super) struct LinearSizes<'a> {
     loads: Loads<'a>,
     table: PerId<TaskId, Load>,
-    /// Evaluations of a task's utilization so far.
     work: u64,
     limit: u64,
 }
@@ -140,7 +136,6 @@ impl<'a> LinearSizes<'a> {
         tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
     }
 
-    /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
     fn surely_too_much(&mut self, tasks: &[TaskId], chips: u32) -> bool {
         let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
         Total { sum: total, tasks: tasks.len() }.compare(Total::ONE) == Some(Ordering::Greater)

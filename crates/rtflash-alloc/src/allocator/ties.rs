@@ -17,7 +17,6 @@ pub(super) struct TiedTasks {
     shapes: HashMap<RequestPair, u32>,
     shape_of_task: PerId<TaskId, u32>,
     kinds: HashMap<(u32, Vec<u32>), u32>,
-    /// The kind of each slot's cluster, once it was asked for.
     kind_of_slot: PerId<SlotId, Option<u32>>,
 }
 
@@ -28,7 +27,6 @@ impl TiedTasks {
         }
     }
 
-    /// Whether the clusters of two live slots are alike.
     pub fn alike(&mut self, set: &TaskSet, clusters: &GrowingClusters, a: SlotId, b: SlotId) -> bool {
         a == b || {
             let (left, right) = (&clusters.slots[a], &clusters.slots[b]);

@@ -28,7 +28,6 @@ pub(super) enum Destination<'a> {
     Running,
 }
 
-/// What a task's pages are copied beside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CopyRoom<'a> {
     pub(super) device: &'a Device,
@@ -44,13 +43,11 @@ pub(super) struct CopyRoom<'a> {
     pub(super) work: &'a Work,
 }
 
-/// A copy server that is in time, and all others beside it.
 #[derive(Debug)]
 pub(super) struct Copying {
     pub(super) server: CopyServer,
     pub(super) set: TaskSet,
     pub(super) running: RunningDevice,
-    /// How its writes are added to a cluster that runs.
     pub(super) admitted: Option<Admitted>,
     /// From the time on at which it is added: when nothing is left of it, at most.
     pub(super) settled_within: Span,
@@ -121,7 +118,6 @@ impl CopyRoom<'_> {
         Ok(settled)
     }
 
-    /// The server with the most pages of this period.
     fn largest(&self, period: Span, most: u64) -> Option<Copying> {
         let of = |pages| self.copying(CopyServer { pages, period });
         let mut found = of(1)?;
@@ -246,7 +242,6 @@ pub(super) fn hold_beside(
     busy.all(|at| contention.holds_as_stated(at, &around.certificates[at]))
 }
 
-/// What a page takes that is read and written alone.
 fn page_time(device: &Device) -> Option<Span> {
     let transfers = device.bus_hold().checked_mul(2)?;
     device.page_read().checked_add(device.page_program())?.checked_add(transfers)

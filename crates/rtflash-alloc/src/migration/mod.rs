@@ -293,7 +293,6 @@ fn is_made(now: &RunningDevice, goal: &Cluster) -> bool {
     goal.tasks.is_empty() || runs(now, goal)
 }
 
-/// Whether a cluster runs with these tasks on these chips.
 fn runs(now: &RunningDevice, goal: &Cluster) -> bool {
     now.clusters.iter().any(|cluster| cluster.chips == goal.chips && cluster.tasks == goal.tasks)
 }

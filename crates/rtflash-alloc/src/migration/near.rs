@@ -67,7 +67,6 @@ impl Near {
     }
 }
 
-/// The tasks around a task's places while it moves.
 #[derive(Debug)]
 pub(super) struct NearStage {
     pub(super) tasks: StageTasks,

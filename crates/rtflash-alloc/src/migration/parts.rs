@@ -35,7 +35,6 @@ fn next(all: &[Task]) -> TaskId {
 }
 
 impl StageTasks {
-    /// Those of a set, some of which move.
     pub(super) fn new(set: &TaskSet, moving: &[TaskId]) -> StageTasks {
         let mut all: Vec<Task> = set.tasks().iter().cloned().collect();
         let mut parts = Vec::with_capacity(moving.len());
@@ -72,7 +71,6 @@ impl StageTasks {
     }
 }
 
-/// Whether a task's requests go round in its range.
 pub(super) fn goes_round(task: &Task) -> bool {
     task.requests().any(|(request, _)| request.access().is_consecutive())
 }

@@ -14,11 +14,9 @@ use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) cluster: &'a Cluster,
-    /// How its pages are placed, where that is stated.
     pub(super) placement: Option<Placement>,
 }
 
-/// The certificate of a cluster that does nothing.
 const NOTHING: Certificate = Certificate {
     placement: Placement::Stripe,
     collection: None,
@@ -27,12 +25,10 @@ const NOTHING: Certificate = Certificate {
     tightest: None,
 };
 
-/// What there is when a stage begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) now: &'a RunningDevice,
-    /// The chips of what runs.
     pub(super) taken: &'a BTreeSet<ChipId>,
     /// Chips that have served tasks.
     pub(super) used: &'a BTreeSet<ChipId>,
@@ -40,7 +36,6 @@ pub(super) struct Scene<'a> {
     pub(super) work: &'a Work,
 }
 
-/// What runs while tasks move to a cluster, its certificate made.
 #[derive(Debug)]
 struct Setting {
     cluster: usize,
@@ -51,7 +46,6 @@ struct Setting {
     together: RunningDevice,
 }
 
-/// A task that moves: its place, and its pages.
 pub(super) type Leaving = (MovedParts, usize, u64);
 
 impl Scene<'_> {
@@ -109,7 +103,6 @@ impl Scene<'_> {
         whole.map(Some).ok_or(StageRefusal::TooLong)
     }
 
-    /// The tasks that move to a cluster of this placement, with their places and pages.
     fn leaving(
         &self,
         tasks: &StageTasks,
@@ -269,7 +262,6 @@ impl Scene<'_> {
         NearStage::new(self.set.device(), tasks, devices, task, [from, setting.cluster])
     }
 
-    /// What a task is moved beside, the first one of its stage or another.
     fn room<'a>(&'a self, near: &'a NearStage, setting: &Setting, pages: u64, is_first: bool) -> CopyRoom<'a> {
         let placement = setting.mirrored.certificates[setting.cluster].placement;
         let destination = match (setting.joins.is_empty(), is_first) {

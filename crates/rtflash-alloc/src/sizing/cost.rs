@@ -9,7 +9,6 @@ use super::expected::{expected, in_all};
 use super::overwriting::OverwriteOrder;
 use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
 
-/// Write amplification without garbage collection: every page is programmed once.
 const NO_COPIES: f64 = 1.0;
 
 /// What an allocation costs, at most, if every request arrives as often as it may.

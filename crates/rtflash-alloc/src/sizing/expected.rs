@@ -44,7 +44,6 @@ fn in_zones(set: &TaskSet, cluster: &Cluster) -> Option<Expected> {
     (pages > 0.0).then_some(Expected { amplification, least: wear, most: wear })
 }
 
-/// Of the device: all clusters together.
 pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Expected>) -> Option<Expected> {
     let all = clusters.iter().filter(|cluster| cluster.write_amplification.is_some() && cluster.wear.pages > 0.0);
     let all: Vec<Expected> = all.map(of).collect::<Option<_>>()?;

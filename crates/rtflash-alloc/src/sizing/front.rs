@@ -107,11 +107,8 @@ pub(crate) fn largest_ratio(
     }
 }
 
-/// A task with requests that no number of chips would serve in time.
 pub(crate) struct UnservedTask {
-    /// Its position in the set.
     pub(crate) task: usize,
-    /// Those requests, at least one.
     pub(crate) requests: Vec<TooLong>,
 }
 
@@ -238,7 +235,6 @@ impl<'a> FrontSearch<'a> {
         self.trials.get() > self.most || self.tested.left() == 0
     }
 
-    /// How many chips a channel may have, most first.
     fn ways(&self, chips: u32) -> Vec<u32> {
         let ways = self.set.device().chips_per_channel();
         if !self.axes.channels {
@@ -255,7 +251,6 @@ impl<'a> FrontSearch<'a> {
         Device::new(spec).ok()
     }
 
-    /// The set on this device; `None` where its data have no room there.
     fn on(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<TaskSet> {
         let set = self.set.on(self.device(chips, ways, logical_ratio)?).ok()?;
         let data: u128 = set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();

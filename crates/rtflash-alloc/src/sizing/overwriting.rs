@@ -7,7 +7,6 @@
 //! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader:
 //! nothing is decided by them.
 
-/// A writer in the long run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Writer {
     /// ρ: pages that it writes in a unit of time; above zero.
@@ -23,7 +22,6 @@ impl Writer {
     }
 }
 
-/// The order in which a writer overwrites its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OverwriteOrder {
     /// From the first page to the last, round and round.
@@ -32,7 +30,6 @@ pub(super) enum OverwriteOrder {
     Anywhere,
 }
 
-/// Where copies go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CopyFrontier {
     /// To the block that users write (the rules of docs/analysis.md).
@@ -41,7 +38,6 @@ pub(super) enum CopyFrontier {
     Apart,
 }
 
-/// What the writers share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SharedStore {
     /// C: pages, less those that are kept free.
@@ -63,7 +59,6 @@ pub struct Amplification {
     pub most: f64,
 }
 
-/// Write amplification in the long run; `None` if no task writes, or the data do not fit.
 pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<Amplification> {
     let [least, in_order] = from_a_start_in_order(writers, order, store)?;
     let [_, strewn] = from_a_start_in_order(writers, OverwriteOrder::Anywhere, store)?;

@@ -77,7 +77,6 @@ impl RequestSearch<'_, '_> {
         found.and_then(Span::from_ns).map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 
-    /// How many more pages pass, or how many fewer have to.
     fn pages(&self, request: Request, passes: bool) -> SizingLimit<i64> {
         let (now, period) = (request.pages(), request.period().as_ns());
         let enough = |pages: u64| self.with(pages, period);

@@ -50,13 +50,11 @@ impl<'a> Trials<'a> {
         if self.one.get().left() > 0 { found } else { SizingLimit::TooMuchWork }
     }
 
-    /// The largest λ, looked for with its share of the work that is left.
     pub(super) fn largest_ratio(&self, of: u64) -> SizingLimit<LargestRatio> {
         let share = self.work.bound(self.all.left() / of.max(1));
         largest_ratio(self.set, self.allocator, self.analysis, MOST_WORK, share, self.work)
     }
 
-    /// Whether these trials on `chips` chips are too much work.
     pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
         self.of_a_trial(chips).saturating_mul(trials) > MOST_WORK
     }

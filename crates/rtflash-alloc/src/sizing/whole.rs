@@ -54,7 +54,6 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> SizingLimit<Few
     SizingLimit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
 }
 
-/// The largest load that passes, in thousandths of today's.
 pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32> {
     if trials.set.tasks().is_empty() {
         return SizingLimit::Nothing;

@@ -33,7 +33,6 @@ impl PlacedProcessor {
     }
 }
 
-/// A failing interval and its slack.
 pub(crate) fn worst(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Nearest {
     let looks = placed.demands(gc, 0, work).map(|demand| {
         // Overloaded in the long run: at any long interval.

@@ -16,13 +16,10 @@ pub(crate) const ROUNDINGS: f64 = 1e-10;
 pub(crate) struct DemandBound<L> {
     /// The long-run load.
     pub(crate) load: L,
-    /// Its sum, about.
     pub(crate) estimate: f64,
-    /// The constant, about.
     pub(crate) constant: f64,
     /// The sum of its parts without their signs.
     pub(crate) magnitude: f64,
-    /// The part of it that is waiting for the bus.
     waiting: f64,
 }
 

@@ -18,7 +18,6 @@ pub struct LeastLoad {
     load: f64,
     /// Pages that it moves over the bus in a nanosecond.
     pages: f64,
-    /// Those of them that it programs.
     writes: f64,
 }
 

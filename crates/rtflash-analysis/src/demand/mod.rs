@@ -67,7 +67,6 @@ pub struct Demand<'u> {
     /// c_s: what each job of a request takes where it may suspend an erase.
     preemption: Cost,
     server: bool,
-    /// Ascending.
     segments: Vec<Segment>,
 }
 
@@ -326,7 +325,6 @@ impl<'u> Demand<'u> {
         Nearest { slack: nearest.slack.min(-1), ..nearest }
     }
 
-    /// dbf(L) + B.
     fn with_blocking(&self, length: Span, blocking: Cost) -> ProcessorTime {
         self.at(length).saturating_add(blocking)
     }
@@ -343,7 +341,6 @@ impl<'u> Demand<'u> {
         self.line::<f64>().map_or(f64::INFINITY, |line| line.estimate)
     }
 
-    /// Whether the load is too much, so that no interval is long enough in the long run.
     pub(crate) fn is_overloaded(&self) -> bool {
         self.work.charge(self.cost_of_look());
         matches!(self.end(), FitsFrom::Overloaded)
@@ -355,7 +352,6 @@ impl<'u> Demand<'u> {
     }
 }
 
-/// A nanosecond less; nothing is shorter than no time.
 fn before(length: Span) -> Span {
     length.saturating_sub(Span::NANOSECOND)
 }

@@ -52,7 +52,6 @@ impl Demand<'_> {
         self.search_from(place, most.saturating_sub(few)).verdict()
     }
 
-    /// Whether many times the longest relative deadline has to be looked at.
     fn is_next_to_one(&self) -> bool {
         let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
         match self.end() {
@@ -62,7 +61,6 @@ impl Demand<'_> {
         }
     }
 
-    /// The test, given up after these iterations.
     #[cfg(test)]
     pub(crate) fn test_within(&self, iterations: usize) -> DemandVerdict {
         self.search(iterations).verdict()

@@ -38,7 +38,6 @@ impl SegmentSearch {
 }
 
 impl Demand<'_> {
-    /// Searches for an interval that demand and blocking do not fit into, for these iterations.
     pub(crate) fn search(&self, iterations: usize) -> SegmentSearch {
         if self.segments.is_empty() {
             return SegmentSearch::Nothing;

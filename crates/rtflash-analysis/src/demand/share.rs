@@ -32,7 +32,6 @@ impl Demand<'_> {
 
 /// For one garbage collection after another: what requests have due does not depend on it.
 pub(crate) struct SureShares<'u> {
-    /// Without garbage collection.
     demand: Demand<'u>,
     due: Vec<Due>,
     waits: bool,
@@ -42,7 +41,6 @@ struct Due {
     sum: Sum,
     /// What may block where it is not due yet, whatever garbage collection does.
     before: Cost,
-    /// And from where it is due.
     after: Cost,
 }
 

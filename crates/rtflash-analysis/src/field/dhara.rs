@@ -16,9 +16,7 @@ const RELEASES: u64 = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Callers {
-    /// Any order, that of arrival among them.
     AnyOrder,
-    /// The waiting caller with the shortest period first.
     ByPeriod,
 }
 
@@ -131,7 +129,6 @@ impl Dhara {
         self.time(device, |shape| shape.read() * pages.reads + shape.writes(pages.writes))
     }
 
-    /// The room for one request of each kind, all together.
     fn all_at_once(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
         let there = kinds.iter().map(|kind| kind.period).min()?;
         let all = kinds.iter().map(|kind| kind.pages).fold(PagesInARow::default(), PagesInARow::and);
@@ -201,7 +198,6 @@ impl PagesInARow {
 
 struct RequestKind {
     pages: PagesInARow,
-    /// In nanoseconds.
     period: u64,
 }
 
@@ -282,7 +278,6 @@ impl Baseline for Dhara {
         self.time(device, DharaShape::read).max(self.time(device, DharaShape::write))
     }
 
-    /// Each chip has its own map.
     fn most_chips(&self, _device: &Device) -> u32 {
         1
     }

@@ -47,7 +47,6 @@ pub(super) fn at_most(device: &Device, chips: u32, usable: u128) -> u128 {
     usable.min(device.logical_pages_of(chips))
 }
 
-/// All pages of these chips, in blocks.
 pub(super) fn blocks(device: &Device, chips: u32) -> u128 {
     u128::from(device.blocks_per_chip()) * u128::from(chips)
 }

@@ -26,7 +26,6 @@ struct StockTimes {
     erase: u128,
     /// α: pages that a pass frees at least; zero where nothing bounds it.
     reclaimed: u128,
-    /// What a pass takes at most.
     pass: u128,
 }
 
@@ -100,7 +99,6 @@ impl Stock {
 }
 
 impl StockTimes {
-    /// The longest operation of a writer.
     fn longest(&self) -> u128 {
         self.read.max(self.write).max(self.erase)
     }
@@ -125,7 +123,6 @@ impl StockTimes {
     }
 }
 
-/// The requests of one kind, in units of `each`.
 fn streams(tasks: &[&Task], kind: impl Fn(&Task) -> Option<Request>, each: u128) -> Vec<RequestFlow> {
     let of = |request: Request| RequestFlow {
         amount: u128::from(request.pages()).saturating_mul(each),

@@ -130,7 +130,6 @@ pub fn fewest_chips(set: &TaskSet, costs: PageCosts) -> Option<u32> {
     Some(passing)
 }
 
-/// A set, and how long pages occupy chips.
 struct NecessaryTests<'a> {
     set: &'a TaskSet,
     device: &'a Device,
@@ -284,7 +283,6 @@ struct TimeShare {
 }
 
 impl TimeShare {
-    /// The load of each of these chips or buses, roughly.
     fn share(&self, servers: u32) -> f64 {
         let sum = |terms: &[ShareTerm]| terms.iter().map(|term| term.to_f64()).sum::<f64>();
         (sum(&self.more) - sum(&self.less)) / f64::from(servers)

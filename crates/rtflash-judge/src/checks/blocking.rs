@@ -41,7 +41,6 @@ impl Blocking {
         of.deadline = deadline;
     }
 
-    /// Looks for operations under way that block a job that is released now.
     pub(crate) fn look(&self, pending: &mut Pending, plan: &Plan, gauges: &mut Gauges) {
         let Some(cluster) = pending.release.cluster else { return };
         let (at, deadline) = (pending.release.at, pending.deadline());

@@ -33,9 +33,7 @@ struct CollectionTerms {
     reclaimed: u64,
     /// H.
     reserve: u64,
-    /// So many pages of it are there for wear.
     for_wear: u64,
-    /// Whether GC jobs are released.
     releases: bool,
     stripe: bool,
     /// Read steps (in a stripe copies) and row steps that a pass has at least, with worst victims.
@@ -71,12 +69,10 @@ struct StatedArrivals {
     stated: u64,
 }
 
-/// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Collections {
     /// Releases of GC jobs at each α pages, against zero.
     pub(crate) releases: Gauge,
-    /// The processor of each source of GC jobs.
     of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<ProcessorAccount>,
     arrivals: PerId<ClusterId, StatedArrivals>,
@@ -281,7 +277,6 @@ impl Collections {
         gauges[Assumption::Reserve].note(free, waiting, || Place { job: None, ..place() });
     }
 
-    /// An operation of a pass, before the map knows of it.
     #[inline(always)]
     pub(crate) fn operation(
         &mut self,
@@ -379,7 +374,6 @@ impl ProcessorAccount {
         if self.terms.releases { arrived / self.terms.reclaimed } else { 0 }
     }
 
-    /// The pass of a job.
     fn pass(&mut self, pending: &Pending) -> &mut WatchedPass {
         &mut self.passes[usize::from(pending.release.kind == Kind::Server)]
     }

@@ -34,7 +34,6 @@ struct Desk {
     moves: bool,
     /// Since when it may be on the bus next; of a read, at the earliest.
     wanted: Instant,
-    /// What is still to come on the bus.
     to_come: ToCome,
 }
 
@@ -56,7 +55,6 @@ impl Desk {
     }
 }
 
-/// What of an operation is still to come on the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum ToCome {
     /// A command, of anything but a program; behind that of a read its page.
@@ -66,7 +64,6 @@ enum ToCome {
     Nothing,
 }
 
-/// Lengths, transfers, and who gets the bus.
 #[derive(Debug)]
 pub(crate) struct Desks {
     /// How much too early a chip with two page registers uses one, against zero.
@@ -77,7 +74,6 @@ pub(crate) struct Desks {
     desks: PerId<ChipId, Desk>,
     buses: PerId<ChannelId, BusLine>,
     places: Option<PerId<ChipId, ChipContention>>,
-    /// Whether any chip uses a second page register.
     any_cached: bool,
     waits: Waits,
     arbitration: Arbitration,
@@ -85,7 +81,6 @@ pub(crate) struct Desks {
     ties: Option<TieBreaker>,
     turns: PerId<ChannelId, Turns>,
     times: PartLengths,
-    /// The longest that one request holds the bus.
     hold: Span,
     read: Length,
     program: Length,
@@ -93,7 +88,6 @@ pub(crate) struct Desks {
     /// t_s + t_u, where erases are suspended.
     suspension: Option<Span>,
     parts: PerId<ChipId, ErasedParts>,
-    /// A page alone, its transfer included.
     pages: (Length, Length),
 }
 
@@ -167,7 +161,6 @@ impl Desks {
         };
     }
 
-    /// Whether an operation sends its page over the bus.
     #[inline]
     fn moves(&self, operation: &Operation) -> bool {
         let inside =
@@ -287,7 +280,6 @@ impl Desks {
         self.takes_bus(transfer, channel, wanted, &mut gauges[Assumption::BusOrder]);
     }
 
-    /// A copy that only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding, gauges: &mut Gauges) {
         let took = padding.end.since(padding.start);
         if self.is_cached(padding.chip) {
@@ -339,7 +331,6 @@ impl Desks {
     }
 }
 
-/// So many of a wait.
 fn times(wait: Span, asks: u64) -> Span {
     wait.checked_mul(asks).unwrap_or(Span::LONGEST)
 }

@@ -13,7 +13,6 @@ pub(crate) struct EraseStep {
     /// How many chips it is of, and how many of these have been seen.
     due: u32,
     seen: u32,
-    /// How many of these are suspended, and when.
     suspended: u32,
     suspended_at: Option<Instant>,
     /// When the last one of the others ends.
@@ -45,7 +44,6 @@ impl EraseStep {
         self.seen < self.due
     }
 
-    /// Whether just one chip of it has been suspended so far.
     pub(crate) fn is_suspended_once(&self) -> bool {
         self.suspended == 1
     }

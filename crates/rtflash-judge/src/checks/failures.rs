@@ -21,7 +21,6 @@ struct ChipFailures {
     busy_since: Instant,
 }
 
-/// Pages that a processor is to program once more, and since when.
 #[derive(Debug, Serialize, Deserialize)]
 struct PagesToRepeat {
     at: Instant,
@@ -53,7 +52,6 @@ pub(crate) struct FailedBlocks {
     /// N_s and ζ.
     stated: (u32, u32),
     chips: PerId<ChipId, ChipFailures>,
-    /// By processor.
     to_repeat: BTreeMap<usize, PagesToRepeat>,
     /// When the step begins in which a processor repeats pages.
     repeating: BTreeMap<usize, Instant>,
@@ -167,7 +165,6 @@ impl FailedBlocks {
         own.filter(|of| matches!(of.stands, OverwrittenState::Repeated(_))).count() as u64
     }
 
-    /// Whether an operation is one that was found to be repeated.
     pub(crate) fn is_repeating(&self, operation: &Operation, processor: usize) -> bool {
         self.repeating.get(&processor) == Some(&operation.start)
     }

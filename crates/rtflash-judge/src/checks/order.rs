@@ -64,7 +64,6 @@ impl SerialEdf {
     }
 }
 
-/// Since when something has been busy without a break, and until when.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct BusyTime {
     since: Instant,
@@ -119,7 +118,6 @@ impl SerialIdling {
 struct ChipHistory {
     /// The starts that a later look may still ask for: ascending in time, descending in deadline.
     starts: Vec<(Instant, u64)>,
-    /// When its last GC operation ended.
     collected: Instant,
     busy: BusyTime,
     /// (job, logical page, when); of those that are not remembered, the latest.
@@ -135,14 +133,11 @@ pub(crate) struct ParallelEdf {
     /// By cluster and logical page, in nanoseconds: before it was over, its read had no business
     /// there.
     programmed: PerId<ClusterId, PerId<Lpn, u64>>,
-    /// When the last erase in each cluster ended.
     erased: PerId<ClusterId, Instant>,
 }
 
-/// Starts that are remembered of a chip at most.
 const REMEMBERED: usize = 4096;
 
-/// Pages from other chips that are remembered of a chip at most.
 const MOVES: usize = 64;
 
 impl ParallelEdf {

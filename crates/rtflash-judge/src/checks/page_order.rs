@@ -37,7 +37,6 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = RETIRED;
     }
 
-    /// How many pages of a block of a chip are programmed, where that is known.
     pub(crate) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
         Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
     }

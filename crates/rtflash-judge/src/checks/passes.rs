@@ -18,11 +18,9 @@ struct WatchedChipPass {
     /// The block that is collected; `None` between passes.
     victim: Option<BlockId>,
     valid: u64,
-    /// Copies that have been read, padding included.
     reads: u64,
     /// A page read and not programmed: the logical page ([`NO_LPN`]: none), and where it was.
     held: (Lpn, u32),
-    /// Where the page programmed last is.
     last: u32,
 }
 
@@ -38,7 +36,6 @@ struct ClusterPass {
     reserve: u64,
     /// αs.
     reclaimed: u64,
-    /// How many sources of passes have left out their last one.
     left_out: u64,
     chips: u32,
 }
@@ -96,7 +93,6 @@ impl Passes {
         }
     }
 
-    /// Whether a job's source has left out its last pass.
     fn flag(&mut self, cluster: ClusterId, pending: &Pending) -> &mut bool {
         match pending.release.kind {
             Kind::Server => &mut self.left_out_by_server[cluster],

@@ -13,7 +13,6 @@ use crate::Assumption;
 use crate::gauge::{Gauge, Gauges};
 use crate::shadow::jobs::Pending;
 
-/// What a processor was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Stretch {
     start: Instant,
@@ -31,7 +30,6 @@ struct ProcessorLine {
     bounds: Bounds,
     under_way: Option<Stretch>,
     reads: ReadWaits,
-    /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
     /// The job judged last, if it has waited for nothing: while only its own operations follow,
     /// without a break, they find the same.
@@ -40,11 +38,8 @@ struct ProcessorLine {
     busy_since: Instant,
     /// Time that copies without pages took, not judged yet.
     paddings: VecDeque<(Instant, Instant)>,
-    /// Whose erase was suspended by the last step.
     suspended: Option<JobId>,
-    /// Until when it was busy, once the run is over.
     over: Option<Instant>,
-    /// What it did before, the latest last.
     before: VecDeque<Stretch>,
     latest: Vec<(Instant, u64)>,
 }
@@ -108,7 +103,6 @@ impl ProcessorLine {
         (self.busy_since, self.judged) = (until, None);
     }
 
-    /// The run is over: until when the processor was busy.
     fn over(&mut self) -> Instant {
         if let Some(end) = self.over {
             return end;
@@ -124,17 +118,14 @@ impl ProcessorLine {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
-    /// The longest step, and what fails of it and is programmed once more.
     step: u64,
     /// The longest that an erase blocks.
     erase: u64,
     stripe: bool,
-    /// Whether its chips use a second page register.
     cached: bool,
     backfill: bool,
 }
 
-/// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
@@ -173,7 +164,6 @@ impl Processors {
         self.lines[processor].paddings.push_back((start, end));
     }
 
-    /// A job has found no page: what was suspended for it goes on.
     pub(crate) fn starves(&mut self, processor: usize) {
         self.lines[processor].suspended = None;
     }

@@ -29,7 +29,6 @@ pub(crate) struct ReadWaits {
 struct ReadWait {
     channel: ChannelId,
     gc: bool,
-    /// What other clusters may make it wait.
     bound: u64,
     waited: u64,
     place: Place,

@@ -21,7 +21,6 @@ pub(crate) struct PartLengths {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum CommandToCome {
-    /// Nothing any more.
     Already,
     /// Its command, which asks for the bus at once.
     ByItself,
@@ -29,7 +28,6 @@ enum CommandToCome {
     WithPage,
 }
 
-/// A page that is read, or a row that is programmed, until all of its pages have been moved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StepOnBus {
     pages: Vec<(Operation, Option<(Instant, Instant)>)>,
@@ -59,7 +57,6 @@ pub(crate) struct RegisterDesk {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// How much too early its register is used.
     pub(crate) overlap: u64,
     /// An operation before whose page was never moved.
     pub(crate) lacking: Option<Operation>,
@@ -69,7 +66,6 @@ pub(crate) struct Begun {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MovedPage {
-    /// Whether it was read, or programmed.
     pub(crate) action: Action,
     /// Since when its page wanted the bus, at the earliest; and how long it waited, at least.
     pub(crate) wanted: Instant,
@@ -236,7 +232,6 @@ impl RegisterDesk {
         Some(MovedPage { action: Action::Read, wanted: wanted.0, waited, off, asked })
     }
 
-    /// An operation whose page has not been moved when the run is over.
     pub(crate) fn left(&self) -> Option<&Operation> {
         self.steps.front().and_then(StepOnBus::left)
     }

@@ -16,13 +16,11 @@ use crate::place::Place;
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct SeenReleases {
     next: u64,
-    /// The last release; of requests, its nominal arrival.
     last: Instant,
     /// The nominal arrival of the first one; `None` before it.
     first: Option<Instant>,
 }
 
-/// An instant as far behind another one as a third is behind the start.
 fn behind(start: Instant, at: Instant) -> Instant {
     start.saturating_add(at.since(Instant::START))
 }
@@ -31,11 +29,9 @@ fn behind(start: Instant, at: Instant) -> Instant {
 pub(crate) enum Grants<'a> {
     /// Nobody: what it was granted is the run's own affair.
     Unknown,
-    /// The servers of an allocation.
     Admission(Box<dyn Admission + Send + 'a>),
     /// Those of these certificates, once it is known what the run drew from.
     Certificates(&'a PerId<ClusterId, Certified>),
-    /// These.
     Certified(Servers<'a>),
 }
 
@@ -199,7 +195,6 @@ impl<'a> Released<'a> {
         self.seen[writer?.0].first
     }
 
-    /// Whether a job that is not real-time has a deadline where it has to have one.
     fn is_served_as_granted(&self, release: &Release) -> bool {
         match self.service {
             Service::Background => release.deadline.is_none(),
@@ -224,7 +219,6 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Deadline and cluster that a job that is not real-time is granted, where that is known.
     fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
         if self.service == Service::Background {
             return None;

@@ -12,7 +12,6 @@ struct Turn {
     behind: Option<ChipId>,
 }
 
-/// The last turns of a bus.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Turns(VecDeque<Turn>);
 

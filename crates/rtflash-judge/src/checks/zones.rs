@@ -18,7 +18,6 @@ pub(crate) struct ZoneOrder {
     /// By chip that is watched and ring, counted through the ring's blocks; [`NONE`]: not known
     /// yet.
     next: Vec<Vec<u32>>,
-    /// The ring of each source of requests, by number in its cluster.
     own: PerId<SourceId, Option<usize>>,
     replaced: BTreeMap<usize, ReplacedBlocks>,
 }

@@ -14,7 +14,6 @@ pub struct Responses {
     max: u64,
 }
 
-/// A histogram as what it has counted.
 mod counts {
     use hdrhistogram::Histogram;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -12,12 +12,10 @@ use crate::place::Place;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub(crate) release: Release,
-    /// Time that its own pages have taken.
     pub(crate) service: u64,
     pub(crate) reads: u64,
     pub(crate) programs: u64,
     pub(crate) failed: u64,
-    /// When the last of all its operations ends.
     pub(crate) last_end: Instant,
     /// When it last left a pass out, or found a page that holds nothing.
     pub(crate) left_out: Option<Instant>,
@@ -35,7 +33,6 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// The deadline, the end of time for a job without one.
     #[inline(always)]
     pub(crate) fn deadline(&self) -> u64 {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
@@ -83,7 +80,6 @@ struct SourceLine {
     /// Numbers below that have not been: of a job stream only, the highest ones, ascending.
     skipped: VecDeque<u64>,
     jobs: VecDeque<(u64, Option<Pending>)>,
-    /// Pending jobs that no cluster has taken: nothing comes of them.
     untaken: u64,
 }
 
@@ -91,7 +87,6 @@ struct SourceLine {
 const FEW: usize = 1024;
 
 impl SourceLine {
-    /// A number is released, the next one or one that was skipped.
     fn take(&mut self, index: u64) {
         match self.skipped.binary_search(&index) {
             Ok(at) => {
@@ -124,7 +119,6 @@ impl SourceLine {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     lines: PerId<SourceId, SourceLine>,
-    /// Whether it sees the jobs of all clusters, in one order.
     ordered: bool,
 }
 

@@ -55,7 +55,6 @@ const AT_ONCE: usize = 32;
 struct MappedCluster {
     shape: ClusterShape,
     full: u32,
-    /// Blocks of a processor that are kept back for those that fail.
     spare: u32,
     /// Position of the chip · pages of a chip + page; `NONE` if it has not been seen yet.
     spots: PerId<Lpn, u32>,
@@ -79,7 +78,6 @@ pub(crate) struct Mapping {
     rows: PerId<ClusterId, RowPages>,
     /// What each chip that is watched did last, where blocks may fail: else there are none.
     last: Vec<LastOperations>,
-    /// Blocks that have failed, by their places in `valid`.
     retired: BTreeSet<usize>,
     pub(crate) wear: Option<BlockWear>,
 }

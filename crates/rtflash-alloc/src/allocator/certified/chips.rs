@@ -5,7 +5,6 @@ use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 use super::organisations::{DemandHeld, Organisation};
 use crate::allocator::sizes::TaskGroup;
 
-/// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChipLayout {
     InOrder,
@@ -60,7 +59,6 @@ pub(super) fn place(
     Some(clusters)
 }
 
-/// Pages that each chip of a group moves in a second.
 fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
@@ -68,7 +66,6 @@ fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     pages * 1e9 / f64::from(group.size)
 }
 
-/// The chips that are still free, channel by channel, ascending.
 struct Free {
     channels: Vec<Vec<ChipId>>,
     ways: u32,
@@ -108,7 +105,6 @@ impl Free {
         (taken.len() == chips as usize).then_some(taken)
     }
 
-    /// The lowest.
     fn take(&mut self, chips: u32) -> Option<Vec<ChipId>> {
         let mut taken = Vec::with_capacity(chips as usize);
         for channel in &mut self.channels {
@@ -118,7 +114,6 @@ impl Free {
         (taken.len() == chips as usize).then_some(taken)
     }
 
-    /// A chip of the channel that has the least to move, and notes what is added to it.
     fn take_from_least_loaded(&mut self, busy: &mut [f64], rate: f64) -> Option<ChipId> {
         let open = (0..self.channels.len()).filter(|&channel| !self.channels[channel].is_empty());
         let channel = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b)))?;

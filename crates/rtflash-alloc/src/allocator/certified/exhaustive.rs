@@ -19,16 +19,12 @@ use crate::allocator::{Limit, exact};
 const PARTITIONS: [u64; 2] = [12_000, 120_000];
 /// Trials of these partitions with all chips given out, times chips.
 const TRIALS: [u64; 2] = [16_000, 160_000];
-/// Trials of a partition with all chips given out, at most.
 const MOVES: u32 = 12;
 /// Steps of all partitions, times chips twice: on large devices trying all finds nothing.
 const STEPS: u64 = 12_000_000;
-/// Steps that a trial counts for.
 const TRIAL: u64 = 64;
-/// Fewer chips count as this number.
 const FEWEST: u64 = 4;
 
-/// Tasks that share a cluster, and how many chips they need at least.
 struct TaskBlock {
     tasks: Vec<TaskId>,
     least: u32,
@@ -87,7 +83,6 @@ impl SpreadPartition<'_> {
     }
 }
 
-/// Chips of each channel that are free, and those that each cluster has.
 struct ChipPlan {
     free: Vec<u32>,
     given: Vec<Vec<u32>>,
@@ -119,7 +114,6 @@ struct PartitionTrials<'s> {
     organisations: &'s Organisations<'s>,
     /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
-    /// Trials or steps left.
     left: u64,
 }
 
@@ -149,7 +143,6 @@ impl PartitionTrials<'_> {
         })
     }
 
-    /// Tasks in a cluster of this size, organised so that they have the least to do.
     fn group(&self, part: &TaskBlock, size: u32) -> Option<TaskGroup<DemandHeld>> {
         let held = self.holding(part, size).min_by(|a, b| a.load.total_cmp(&b.load))?;
         Some(TaskGroup { tasks: part.tasks.clone(), size, held })
@@ -257,7 +250,6 @@ impl PartitionTrials<'_> {
     }
 }
 
-/// Pages that tasks move in a nanosecond.
 fn pages<'t>(tasks: impl Iterator<Item = &'t Task>) -> f64 {
     let requests = tasks.flat_map(|task| task.requests()).map(|(request, _)| request);
     requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum()

@@ -19,7 +19,6 @@ pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32)
 /// `alone` best fit takes 2.1 times as many for 1,000 tasks on 1,024 chips.
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
-    /// Loads of clusters that hold, and the clusters that do not.
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
     /// What tasks add, at least, to the loads of clusters of a form, if no page ever waits.
     shares: RefCell<FxHashMap<(Placement, u32), LeastShares>>,
@@ -39,7 +38,6 @@ pub(super) struct LoadKey {
 }
 
 impl LoadKey {
-    /// `None` for a cluster that is not remembered.
     pub(super) fn new(
         assumption: ContentionAssumption,
         organisation: Organisation,
@@ -73,7 +71,6 @@ impl KnownLoads {
         self.loads.borrow_mut().insert(key, load);
     }
 
-    /// What a cluster has to do at least, whatever is assumed of waiting.
     pub(super) fn least(&self, key: LoadKey, shares: impl FnOnce() -> LeastShares) -> LeastLoad {
         let mut known = self.shares.borrow_mut();
         known.entry((key.organisation.placement, key.chips)).or_insert_with(shares).of(key.numbers())
@@ -84,7 +81,6 @@ impl KnownLoads {
         self.alone.borrow_mut().retain(|key, _| key.0 == ContentionAssumption::WorstCase);
     }
 
-    /// Every partition needs too many chips under this assumption.
     pub(super) fn keep_too_few_chips(&self, assumption: ContentionAssumption) {
         self.too_few_chips.borrow_mut().insert(assumption);
     }

@@ -78,13 +78,11 @@ fn ends_at_data(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)))
 }
 
-/// The tasks without what they declare of their data.
 fn without_data(set: &TaskSet) -> Option<TaskSet> {
     let tasks = set.tasks().iter().map(|task| Task { data_pages: None, ..task.clone() }).collect();
     TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }
 
-/// Whether all data have room on all chips together.
 fn fit_the_device(set: &TaskSet) -> bool {
     let all: Vec<TaskId> = set.tasks().ids().collect();
     set.space(&all, set.device().chips(), None).fits()
@@ -109,11 +107,9 @@ fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     fruitless.outcome(problem, strategy)
 }
 
-/// A search that found nothing.
 struct FruitlessSearch<'a> {
     organisations: Organisations<'a>,
     given_up: Option<Limit>,
-    /// The groups that it came to first.
     first: Result<Vec<TaskGroup<DemandHeld>>, NoGroups>,
 }
 
@@ -142,7 +138,6 @@ impl<'a> BoundedSearch<'a> {
         self.given_up.borrow_mut().get_or_insert(limit);
     }
 
-    /// Notes that a test was given up, if so.
     fn gives_up_a_test(&self, so: bool) {
         if so {
             self.gives_up(Limit::TestGivenUp);
@@ -263,11 +258,8 @@ fn fewer_transfers(ways: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(next(ways)), move |&ways| Some(next(ways))).take_while(|&ways| ways > 1)
 }
 
-/// Why there are no groups that need no more chips than there are.
 enum NoGroups {
-    /// Too much work would be needed to find out.
     GivenUp(Limit),
-    /// Best fit came to a task for which there are not enough chips, with these groups before.
     Full(TaskId, Vec<TaskGroup<DemandHeld>>),
     NotFound,
 }

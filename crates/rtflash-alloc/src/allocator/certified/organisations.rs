@@ -20,7 +20,6 @@ use rtflash_analysis::{Rational, Work};
 use crate::allocator::sizes::Smallest;
 use crate::allocator::{Strategy, exact};
 
-/// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
@@ -31,7 +30,6 @@ pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
     work: &'a Work,
     known: &'a KnownLoads,
-    /// Those that the analysis has.
     allowed: Vec<Organisation>,
     /// Sizes of compact clusters within a channel: each divides the next, so that they always pack.
     chain: Vec<u32>,
@@ -39,11 +37,8 @@ pub(super) struct Organisations<'a> {
     largest: u32,
     /// Whether superblocks of one chip are tried: not where a stripe of it is no worse.
     serve_one_chip: bool,
-    /// Tests so far.
     tests: Cell<u64>,
-    /// Tests that were given up.
     given_up: Cell<u32>,
-    /// Whether a test was left open, which a few steps did not decide.
     left_open: Cell<bool>,
 }
 
@@ -76,7 +71,6 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// For a strategy: with clusters of one chip only, if so.
     pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
         let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
         Organisations { largest, ..self }
@@ -153,13 +147,11 @@ impl<'a> Organisations<'a> {
         Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement, bus)?, others))
     }
 
-    /// Whether fewer transfers are assumed of such a cluster than there can be.
     fn is_formed_optimistically(&self, organisation: Organisation, chips: u32) -> bool {
         let is_on_one_chip = chips == 1 && !organisation.is_compact();
         organisation.is_by_chip() || is_on_one_chip || self.has_superblocks_alone()
     }
 
-    /// Whether nothing is assumed of clusters of this organisation but the worst.
     fn is_as_in_the_worst_case(&self, organisation: Organisation, chips: u32) -> bool {
         match self.assumption {
             ContentionAssumption::WorstCase => true,
@@ -182,7 +174,6 @@ impl<'a> Organisations<'a> {
         LoadKey::new(self.same_assumption(organisation, chips), organisation, tasks, chips)
     }
 
-    /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
     pub(super) fn load(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<f64> {
         self.tests.set(self.tests.get() + 1);
         if self.given_up.get() >= GIVEN_UP {
@@ -310,7 +301,6 @@ impl<'a> Organisations<'a> {
         })
     }
 
-    /// Whether a cluster of `chips` chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         if organisation.is_compact() {
             return self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips;
@@ -322,7 +312,6 @@ impl<'a> Organisations<'a> {
         (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
     }
 
-    /// The smallest size of a compact cluster from here on.
     fn next_compact(&self, chips: u32) -> u32 {
         let whole = *self.chain.last().expect("it begins with one chip");
         let within = self.chain.iter().copied().find(|&size| size >= chips);

@@ -8,9 +8,7 @@ use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use crate::allocator::{Limit, merging};
 
-/// Tests of a cluster after which a search ends.
 pub(super) const MAX_TESTS: u64 = 100_000;
-/// Tests of a cluster after which Algorithm 1 ends.
 pub(super) const MAX_MERGING: u64 = 2_000_000;
 /// Looks at what is known that count as a test.
 const ITERATIONS: u64 = 256;
@@ -24,7 +22,6 @@ const GROWN: usize = 8;
 /// Less than this is not left of a group's chips with a task that it holds.
 const LEAST_SLACK: f64 = -0.25;
 
-/// Clusters tested as `Organisations` supposes.
 pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
@@ -49,7 +46,6 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
     }
 }
 
-/// The load of all chips of a cluster.
 fn work(Smallest { size, held }: Smallest<DemandHeld>) -> f64 {
     held.load * f64::from(size)
 }
@@ -86,7 +82,6 @@ impl Sizes for DemandSizes<'_, '_> {
         held.load
     }
 
-    /// The load of all chips.
     fn cost(chips: u32, held: DemandHeld) -> f64 {
         held.load * f64::from(chips)
     }

@@ -24,17 +24,14 @@ impl Organisation {
         compact.into_iter().chain([Organisation::on_any_chips(placement)])
     }
 
-    /// That of a cluster with this placement of pages wherever its chips are.
     pub(super) const fn on_any_chips(placement: Placement) -> Organisation {
         Organisation { placement, any_chips: true }
     }
 
-    /// Whether its chips are processors of their own.
     pub(super) fn is_by_chip(self) -> bool {
         self.placement.is_by_chip()
     }
 
-    /// Whether it asks for whole channels, or an aligned part of one.
     pub(super) fn is_compact(self) -> bool {
         !self.any_chips
     }
@@ -43,7 +40,6 @@ impl Organisation {
 /// How much of the waiting for the bus is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ContentionAssumption {
-    /// All that there can be.
     WorstCase,
     /// In stripes, or superblocks alone: transfers a page, confirmed once chips are placed.
     Optimistic(u32),

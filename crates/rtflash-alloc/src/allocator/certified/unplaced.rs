@@ -58,7 +58,6 @@ fn not_settled(
     nearest(problem, organisations, last, &groups)
 }
 
-/// Where Algorithm 1 got stuck, and whether by a merge.
 fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit, bool) {
     // Of a cluster that a merge left overloaded, any organisation.
     let allowed = |size: u32| {
@@ -96,7 +95,6 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit
     }
 }
 
-/// A cluster in which a task is tried.
 struct Tried {
     position: usize,
     others: Vec<TaskId>,

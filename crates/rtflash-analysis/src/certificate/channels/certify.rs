@@ -269,7 +269,6 @@ impl ChannelContention<'_> {
         placed.holds(gc, self.servers[position], self.work)
     }
 
-    /// The clusters that are marked, and those that share a channel with one.
     fn near(&self, marked: &[bool]) -> Vec<bool> {
         let mut near = marked.to_vec();
         for members in self.channels.values() {

@@ -14,7 +14,6 @@ pub(crate) struct Neighbourhood {
     pub(crate) siblings: Option<u32>,
     /// Clusters of which it is known what they move, with the number of their chips.
     pub(crate) bounded: Vec<(usize, u32)>,
-    /// Whether rows of a superblock wait for as long on another of its channels.
     pub(crate) rows_wait_elsewhere: bool,
 }
 
@@ -24,7 +23,6 @@ struct ChannelMembers {
     /// Chips of which it is not known how much they move, or that are charged as if it were not.
     unbounded: u32,
     bounded: Vec<(usize, u32)>,
-    /// Whether the queue for the bus may be relied on.
     queued: bool,
 }
 

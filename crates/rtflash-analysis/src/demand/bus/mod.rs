@@ -81,7 +81,6 @@ pub(crate) struct Wait {
 }
 
 impl<'p> Waiter<'p> {
-    /// Its GC jobs in the long run.
     fn passes(self) -> impl Iterator<Item = PassTerm> + 'p {
         passes(&self.processor.tasks, self.gc)
     }
@@ -148,7 +147,6 @@ impl Contention {
         self.queued_siblings.map_or_else(|| self.queue.map_or(Span::ZERO, |queue| queue.sigma), of_siblings)
     }
 
-    /// See the field.
     #[must_use]
     pub(crate) fn rows_wait_elsewhere(self, so: bool) -> Contention {
         Contention { rows_wait_elsewhere: so, ..self }

@@ -80,17 +80,14 @@ impl Neighbour {
         if self.rows.is_some() { 1 } else { steps_on_chip(gc) }
     }
 
-    /// Pages that a pass programs.
     fn copied(&self, gc: ChosenGc) -> u128 {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
     }
 
-    /// μ_j, about.
     pub(super) fn rate(&self) -> f64 {
         self.pages.slope
     }
 
-    /// The rate of G_j, about.
     pub(super) fn rate_of_commands(&self) -> f64 {
         self.commands.slope
     }
@@ -130,7 +127,6 @@ impl Neighbour {
         pages
     }
 
-    /// A line above G_j.
     pub(super) fn commands_line<L: LongRun>(&self) -> Line<L> {
         let mut commands = Line::default();
         for item in self.requests.iter().filter(|item| item.resets) {
@@ -153,7 +149,6 @@ impl Neighbour {
 pub(super) struct Presence {
     /// Times that it may begin something else.
     pub(super) S_j: u128,
-    /// Pages programmed for users.
     pub(super) V_j: u128,
 }
 
@@ -175,7 +170,6 @@ impl Presence {
     }
 }
 
-/// A line above S_j.
 pub(super) fn switches_line<L: LongRun>(requests: &[DemandTask], gc: Option<ChosenGc>) -> Line<L> {
     let mut line = Line { slope: L::default(), constant: 1.0 };
     for item in requests {
@@ -187,7 +181,6 @@ pub(super) fn switches_line<L: LongRun>(requests: &[DemandTask], gc: Option<Chos
     line
 }
 
-/// A line above V_j.
 pub(super) fn programs_line<L: LongRun>(requests: &[DemandTask]) -> Line<L> {
     let mut line = Line::default();
     for item in requests.iter().filter(|item| item.writes) {
@@ -211,7 +204,6 @@ fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -> u128 {
 
 /// A part of the GC jobs in the long run.
 pub(super) struct PassTerm {
-    /// Jobs a nanosecond.
     pub(super) rate: Fraction,
     /// Jobs beyond that, at most.
     pub(super) more: f64,
@@ -247,7 +239,6 @@ fn more_live(item: &DemandTask) -> f64 {
     1.0 + ns(item.deadline) / ns(item.period)
 }
 
-/// A part of intervals of `length`, and of longer ones, at most.
 fn in_time(line: &Line<f64>, length: f64) -> f64 {
     line.slope + line.constant / length
 }

@@ -14,13 +14,11 @@ use crate::time::ns;
 #[derive(Debug, Clone, Copy)]
 #[allow(non_snake_case)] // R_j is the document's letter.
 pub(super) struct FifoBus {
-    /// σ.
     pub(super) sigma: Span,
     /// φ: the part of σ that is lost only if all others come fresh.
     pub(super) phi: Span,
     /// Whether t_w > t_r − t_d, so that S_j bounds R_j, too.
     S_bounds_R: bool,
-    /// Other chips of the same cluster on the channel.
     pub(super) siblings: u64,
     /// o: all other chips on the channel.
     pub(super) o: u64,
@@ -38,7 +36,6 @@ impl FifoBus {
         (o > 0 && !device.has_commands()).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
     }
 
-    /// σ − φ.
     pub(super) fn sigma_less_phi(self) -> Span {
         self.sigma.checked_sub(self.phi).expect("φ is a part of σ")
     }
@@ -68,9 +65,7 @@ impl Presence {
 pub(super) struct Exceptions {
     /// 1 + J_i + Σ R_j: operations that wait in full.
     pub(super) full: u128,
-    /// min E_j.
     pub(super) min_E: u128,
-    /// Σ E_j.
     pub(super) sum_E: u128,
 }
 

@@ -70,7 +70,6 @@ impl Contention {
         Some(line)
     }
 
-    /// t_d.
     fn transfer(&self) -> Cost {
         Cost::from(self.hold.saturating_sub(self.command))
     }

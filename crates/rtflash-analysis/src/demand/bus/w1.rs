@@ -42,7 +42,6 @@ impl PerStep {
         users.saturating_add(of(self.reset, activity.resets)).saturating_add(of(self.pass, activity.passes))
     }
 
-    /// `None` where that is too large.
     pub(super) fn add_to<L: LongRun>(self, line: &mut Line<L>, waiter: Waiter<'_>, each: u128) -> Option<()> {
         if each == 0 {
             return Some(());

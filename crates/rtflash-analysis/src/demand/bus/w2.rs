@@ -36,7 +36,6 @@ impl Contention {
         apart.min(shared.shared_by(queue.o.into()))
     }
 
-    /// Chips that a page waits for beyond what it is charged.
     fn beside_siblings(&self) -> u128 {
         let foreign: u128 = self.neighbours.iter().map(|j| u128::from(j.chips)).sum();
         foreign + u128::from(self.always)

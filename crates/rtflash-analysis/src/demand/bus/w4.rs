@@ -19,7 +19,6 @@ use crate::organisation::processor::Processor;
 use crate::organisation::registers::{RegisterTurns, Registers, TurnCounts};
 use crate::time::{Cost, ProcessorTime, ns};
 
-/// Lines above I.
 struct TurnLines<L> {
     fills: Line<L>,
     empties: Line<L>,
@@ -194,7 +193,6 @@ pub(super) fn read_rate(processor: &Processor) -> f64 {
     reads.map(|item| item.transfers.mean() / ns(item.period)).sum()
 }
 
-/// Adds `each` for each page that is read.
 fn add_reads<L: LongRun>(line: &mut Line<L>, processor: &Processor, each: Cost) -> Option<()> {
     if each == Cost::ZERO {
         return Some(());

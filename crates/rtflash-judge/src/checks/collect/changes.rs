@@ -18,7 +18,6 @@ pub(crate) fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -
 }
 
 impl CollectionTerms {
-    /// Steps that a pass lacks, with worst victims.
     pub(crate) fn lacks(&self, pass: &WatchedPass) -> u64 {
         let lacks = self.padded.0.saturating_sub(pass.steps.0);
         if self.stripe {

@@ -20,7 +20,6 @@ impl CollectionTerms {
 }
 
 impl Collections {
-    /// An operation of a request or of a server, before the map knows of it.
     #[inline]
     pub(crate) fn own(&mut self, operation: &Operation, processor: usize) {
         if operation.kind == Kind::Write && operation.action == Action::Program {

@@ -17,7 +17,6 @@ pub(crate) struct BusLine {
 }
 
 impl Desk {
-    /// Whether a transfer on a channel, that of its chip, is inside this operation.
     #[inline(always)]
     pub(crate) fn has(&self, transfer: &Transfer, channel: ChannelId) -> bool {
         self.job == transfer.job
@@ -35,7 +34,6 @@ impl Desks {
         self.times.sensing.min == self.times.sensing.max
     }
 
-    /// A page goes on behind a command, in the same turn.
     pub(crate) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
         let bus = &mut self.buses[channel];
         bus.free_at = transfer.end.max(bus.free_at);

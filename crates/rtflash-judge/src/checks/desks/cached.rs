@@ -64,7 +64,6 @@ impl Desks {
         true
     }
 
-    /// An operation begins, which is `off` from what its parts take.
     fn begins_in_registers(&mut self, begun: Begun, off: u64, place: Place, gauges: &mut Gauges) {
         gauges[Assumption::OperationLengths].note(0, off, || place);
         self.exclusion.note(0, begun.overlap, || place);
@@ -95,7 +94,6 @@ impl Desks {
         self.begins_in_registers(begun, 0, Place::from(padding), gauges);
     }
 
-    /// The run is over: what is left in registers.
     pub(crate) fn registers_at_the_end(&mut self, gauges: &mut Gauges) {
         let of = self.times;
         for desk in &self.registers {
