@@ -38,7 +38,6 @@ pub(crate) fn leaving_out<T>(term: Option<&'static str>, compute: impl FnOnce() 
     computed
 }
 
-/// Whether this term is left out.
 pub(crate) fn leaves_out(term: &str) -> bool {
     term == edits::EVERY || LEFT_OUT.get() == Some(term)
 }

@@ -2,7 +2,6 @@
 
 use rtflash_model::{DeviceSpec, LogicalRatio, Span};
 
-/// A small device, by what its worlds draw of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SmallDevice {
     pub(crate) chips: u32,

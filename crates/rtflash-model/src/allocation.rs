@@ -8,9 +8,7 @@ use crate::reliance::Reliance;
 /// task. Kept flat: two allocations of memory, whatever the number of clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Allocation {
-    /// The cluster of each chip, or `NONE`.
     cluster_of_chip: PerId<ChipId, u32>,
-    /// The cluster of each task.
     cluster_of_task: PerId<TaskId, u32>,
     sizes: u32,
     certificates: Vec<Option<Certificate>>,

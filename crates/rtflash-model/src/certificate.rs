@@ -4,7 +4,6 @@
 use crate::device::Device;
 use crate::time::Span;
 
-/// Declares the placements, with all that a list of them says.
 macro_rules! placements {
     ($($(#[$meaning:meta])* $placement:ident = $name:literal,)*) => {
         /// How pages are placed on the chips of a cluster.

@@ -88,7 +88,6 @@ pub struct Device {
 }
 
 impl Shortest {
-    /// Of reads, programs, erases and transfers.
     fn all(&self) -> [Option<Span>; 4] {
         [self.page_read, self.page_program, self.block_erase, self.page_transfer]
     }

@@ -52,7 +52,6 @@ impl DharaChip<'_> {
         journal - reserve - whole(8) * whole(self.device.pages_per_block())
     }
 
-    /// The data pages of a new chip.
     pub(crate) fn usable(&self) -> BigRational {
         self.capacity(self.device.blocks_per_chip() / 64)
     }
@@ -76,13 +75,11 @@ impl DharaChip<'_> {
         [read, program, erase, transfer, part]
     }
 
-    /// A page that is read.
     fn read(&self) -> BigRational {
         let [read, _, _, transfer, part] = self.times();
         self.walk() * part + read + transfer
     }
 
-    /// So many pages that are written in a row.
     fn writes(&self, pages: &BigRational) -> BigRational {
         let [read, program, erase, transfer, part] = self.times();
         let (collected, walk) = (pages * whole(self.ratio + 1), self.walk());

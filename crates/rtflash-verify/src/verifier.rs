@@ -43,7 +43,6 @@ pub struct ClusterVerification {
 }
 
 impl ClusterVerification {
-    /// U ≤ 1, where there is no obstacle.
     pub(crate) fn summed(
         set: &TaskSet,
         cluster: Cluster,

@@ -83,13 +83,11 @@ struct ModelJob {
     left: i128,
 }
 
-/// The step of a chip that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ModelStep {
     Sensing {
         until: i128,
     },
-    /// Waits for the bus or has it.
     Asking,
     /// Programs, copies or erases.
     Inside {
@@ -198,7 +196,6 @@ impl ModelChip<'_> {
         step == ModelStep::Asking
     }
 
-    /// The job of the earliest deadline.
     fn earliest(&self) -> Option<usize> {
         let key = |job: &ModelJob| (job.due, self.ties == ChannelTies::ByTurns && job.task == self.last_task, job.task);
         (0..self.jobs.len()).min_by_key(|&job| key(&self.jobs[job]))

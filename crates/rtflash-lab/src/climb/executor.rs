@@ -98,7 +98,6 @@ impl Climbable for OnExecutor {
     }
 }
 
-/// Ends beside their deadlines.
 #[derive(Debug)]
 struct EndWatch {
     /// Of each source the latest end so far.
@@ -106,7 +105,6 @@ struct EndWatch {
     pending: Vec<(JobId, Instant)>,
 }
 
-/// How much later one instant is than another.
 fn later(at: Instant, due: Instant) -> i64 {
     let [at, due] = [at, due].map(|instant| i64::try_from(instant.as_ns()).expect("an instant is below 2⁶³"));
     at - due

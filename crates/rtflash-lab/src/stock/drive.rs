@@ -7,18 +7,15 @@ use rtflash_model::random::Stream;
 
 use super::memory::{StockAddresses, StockMemory};
 
-/// How requests come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StockArrivals {
     /// All at once, and then as often as they may.
     Together,
     /// From random moments on.
     Apart,
-    /// With random gaps.
     Seldom,
     /// Reads just after an operation as long as any has begun, as far as they may; all at once.
     BehindOperations,
-    /// As a climber says.
     ToldStock,
 }
 
@@ -68,7 +65,6 @@ fn pages(check: StockCheck, bound: usize, observed: usize) -> StockFinding {
     StockFinding { check, bound: bound as u64, observed: observed as u64 }
 }
 
-/// A request that waits.
 struct Waiting {
     released: u64,
     deadline: u64,
@@ -112,7 +108,6 @@ pub(super) struct StockDrive<'a> {
     pub(super) passes: u64,
     /// At the deadline of the read, and of the write, that had least; below zero where it was late.
     pub(super) least: [i128; 2],
-    /// When operations of writers began.
     pub(super) began: Vec<u64>,
     rng: &'a mut Stream,
 }

@@ -87,7 +87,6 @@ pub(super) fn drive<'a>(
     StockDrive::new(times, memory, bound.unwrap_or(pages), sources, coming, addresses, rng)
 }
 
-/// A drive under an adversary that is drawn.
 pub(super) fn by_chance<'a>(set: &TaskSet, rng: &'a mut Stream) -> StockDrive<'a> {
     let coming = rng.one_of(&[
         StockArrivals::Together,

@@ -7,10 +7,8 @@ use super::drive::{RELEASES, StockArrivals, StockFinding, StockSource};
 use super::limit::drive;
 use super::memory::StockAddresses;
 
-/// Gaps of a stream.
 const GAPS: usize = RELEASES - 1;
 
-/// Moves of a climb.
 pub(super) const MOVES: u32 = 80;
 
 /// Its first release, the gaps behind its releases, and its pages, no more than the set says.
@@ -48,7 +46,6 @@ impl ToldStream {
         }
     }
 
-    /// One release comes sooner or later.
     fn shift(&mut self, period: u64, rng: &mut Stream) {
         let release = rng.index(GAPS + 1);
         let gap = self.gap_before(release);
@@ -73,7 +70,6 @@ struct ToldRun {
     broken: Option<StockFinding>,
     /// The time left at the deadline of a read, and of a write, that came nearest.
     least: [i128; 2],
-    /// When operations of writers began.
     began: Vec<u64>,
     passes: u64,
 }

@@ -76,7 +76,6 @@ fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Op
     Some(on.options(&climb(&on, watched, options).arrivals))
 }
 
-/// The last request that reads.
 fn last_read(on: &OnExecutor) -> u64 {
     let place = on.names().enumerate().filter(|(_, name)| name.ends_with(".read")).last();
     place.map_or(0, |(place, _)| place as u64)

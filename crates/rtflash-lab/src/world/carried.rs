@@ -40,7 +40,6 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
 struct Carried {
     device: Device,
     tasks: Vec<Task>,
-    /// The longest step of programming or collecting.
     long: u64,
 }
 

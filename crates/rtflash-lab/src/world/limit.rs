@@ -18,13 +18,11 @@ use super::queued::{self, Queued};
 use super::{SmallWorld, devices};
 use crate::small_device::SmallDevice;
 
-/// A set at the limit of what a test accepts.
 pub(super) struct LimitSet {
     pub(super) set: TaskSet,
     pub(super) allocator: &'static dyn Allocator,
     pub(super) analysis: &'static dyn Analysis,
     pub(super) allocation: Allocation,
-    /// Whether operations may be shorter than stated.
     pub(super) varies: bool,
     /// Whether the reads of the last task are those that were brought to the limit.
     pub(super) watches_last: bool,
@@ -52,7 +50,6 @@ impl Tested {
         Some(Tested { clusters, placements, granted: test.rely_on })
     }
 
-    /// The allocation, if the test accepts the set with a term left out.
     fn allocation(&self, set: &TaskSet, left_out: Option<&'static str>) -> Option<Allocation> {
         let certificates = crate::certify(left_out, set, &self.clusters, &self.placements, self.granted)?;
         let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &self.clusters).ok()?;
@@ -60,7 +57,6 @@ impl Tested {
     }
 }
 
-/// What an analysis says of a set with a term left out, if it accepts it.
 pub(super) fn accepted(
     set: &TaskSet,
     allocator: &dyn Allocator,
@@ -222,7 +218,6 @@ fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
     Task { name: format!("t{}", number + 1), read, write, data_pages: None }
 }
 
-/// Tasks that read, write or do both.
 pub(super) fn tasks(rng: &mut Stream, count: u32, world: SmallWorld) -> Option<Vec<Task>> {
     let mut drawn = |number: u32| {
         let kinds = rng.within(0, 4);
@@ -245,14 +240,12 @@ fn in_zones(rng: &mut Stream, task: Task) -> Option<Task> {
     Some(Task { read, write, data_pages, ..task })
 }
 
-/// One request of a set.
 #[derive(Debug, Clone, Copy)]
 struct RequestOf {
     task: TaskId,
     writes: bool,
 }
 
-/// The set with one request changed.
 fn changed(set: &TaskSet, of: RequestOf, change: impl Fn(Request) -> Option<Request>) -> Option<TaskSet> {
     let mut tasks = set.tasks().as_slice().to_vec();
     let task = tasks.get_mut(of.task.0 as usize)?;

@@ -25,7 +25,6 @@ enum Superblocks {
     All,
 }
 
-/// A stripe for each task.
 const STRIPES: Prescribed =
     Prescribed { name: "", is_global: false, superblocks: Superblocks::None, caches: false, zones: false };
 
@@ -67,7 +66,6 @@ impl Prescribed {
         found.expect("there is one of each kind")
     }
 
-    /// Who divides the chips.
     pub(super) fn divides(&self) -> &'static dyn Allocator {
         if self.is_global { &Global } else { &EqualSplit }
     }

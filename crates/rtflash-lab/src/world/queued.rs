@@ -14,7 +14,6 @@ pub(super) struct Queued {
     pub(super) tasks: Vec<Task>,
 }
 
-/// Times of the device, pages of a block, and the reads and writes of each chip.
 struct DrawnQueue {
     times: [u64; 4],
     block: u32,

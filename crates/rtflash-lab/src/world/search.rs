@@ -101,7 +101,6 @@ fn all_runs(search: SmallSearch, runs: u64, watch: &dyn SoakWatch) -> SoakTally 
     tally(sets, watch, &|set| run_set(search, set))
 }
 
-/// All runs of a set at the limit.
 fn run_set(search: SmallSearch, number: u64) -> SoakTally {
     let mut tally = SoakTally { cases: SmallWorld::RUNS_OF_A_SET, ..SoakTally::default() };
     let Some(limit) = limit_set(search, number) else { return tally };

@@ -250,7 +250,6 @@ impl<'s, 't> Draft<'s, 't> {
     }
 }
 
-/// The place of an entry in a list of a cluster.
 #[derive(Debug, Clone, Copy)]
 struct EntryAt {
     cluster: usize,
@@ -297,7 +296,6 @@ fn slack_of<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     slack
 }
 
-/// A cluster's certificate; `None` where something wrong has been recorded.
 fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Certificate> {
     const FIELDS: [&str; 10] = [
         "kind",

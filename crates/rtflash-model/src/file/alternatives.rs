@@ -4,7 +4,6 @@
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// A field that has a value.
 fn has(field: &str) -> Value {
     json!({ "required": [field], "properties": { field: { "not": { "type": "null" } } } })
 }
@@ -40,7 +39,6 @@ fn require(schema: &mut Schema, rules: Vec<Value>) {
     schema.insert("allOf".to_owned(), Value::Array(rules));
 }
 
-/// These fields may be left out, or null.
 fn make_optional(schema: &mut Schema, fields: &[&str]) {
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !fields.iter().any(|field| name == field));

@@ -23,12 +23,10 @@ pub struct Change {
     value: String,
 }
 
-/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
     /// A field, or the element of that name.
     Name(String),
-    /// The element of that number.
     Number(usize),
 }
 
@@ -179,7 +177,6 @@ pub(super) fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     found
 }
 
-/// The names of the first elements.
 fn names(array: &str) -> Vec<String> {
     const SHOWN: usize = 8;
     let mut names = Vec::new();
@@ -195,7 +192,6 @@ fn names(array: &str) -> Vec<String> {
     names
 }
 
-/// The element of that number, or of that name.
 fn element<'t>(array: &'t str, step: &Way) -> Option<&'t str> {
     let (mut found, mut index) = (None, 0usize);
     for_each_element(array, |value| {

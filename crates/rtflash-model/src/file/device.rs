@@ -150,12 +150,10 @@ struct Parts<'r, 't, 'p> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
     fields: [Slot<'t>; FIELDS.len()],
-    /// What they are called in the text.
     names: [&'static str; FIELDS.len()],
     defaults: Option<DeviceSpec>,
     next: usize,
     spec: DeviceSpec,
-    /// Fields for which a value stands in.
     unknown: Vec<&'static str>,
 }
 

@@ -9,7 +9,6 @@ use crate::time::Span;
 /// What stands in for a number of pages that is wrong.
 const A_PAGE: u64 = 1;
 
-/// The shortest time there is.
 pub(super) const SHORTEST: Span = Span::from_ns(1).expect("one is below 2^63");
 
 /// How much a request moves, or a task keeps. Above zero.

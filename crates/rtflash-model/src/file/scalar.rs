@@ -6,7 +6,6 @@ use super::tree::{JsonKind, decode};
 use crate::ratio::{LogicalRatio, RatioError};
 use crate::time::{Span, TimeError, parse_ns};
 
-/// A time with its unit.
 pub(super) fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text)?).ok_or(TimeError::TooLong)
 }

@@ -4,7 +4,6 @@
 #[derive(Debug)]
 pub(super) struct Scan {
     at: usize,
-    /// It runs to the end of its line.
     is_line: bool,
     start: usize,
     depth: usize,
@@ -15,7 +14,6 @@ pub(super) struct Scan {
     pub(super) candidate: Option<usize>,
 }
 
-/// Where a scan ends.
 pub(super) enum End {
     Whole(usize),
     Cut(usize),
@@ -66,7 +64,6 @@ impl Scan {
         End::Beyond
     }
 
-    /// Takes one byte that can change anything.
     #[inline]
     fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
         match buffer[here] {

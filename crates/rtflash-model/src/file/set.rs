@@ -36,7 +36,6 @@ pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
     }
 }
 
-/// Reads a task set of any form, and finds all that is wrong.
 pub(super) fn read_thoroughly(text: &str) -> Result<TaskSetFile, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_TASK_SET)?;
     task_set(&mut reader, root).ok_or_else(|| reader.into_diagnostics())

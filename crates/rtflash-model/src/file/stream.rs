@@ -67,7 +67,6 @@ enum ScanState {
     Fresh,
     Reading,
     Drained,
-    /// Reading has stopped, after this is reported.
     Failed(Option<FrameTooLong>),
 }
 
@@ -212,7 +211,6 @@ impl<R: Read> Frames<R> {
         frame
     }
 
-    /// Moves `taken`, counting lines and columns.
     fn take(&mut self, to: usize) {
         let passed = &self.buffer[self.taken..to];
         let newlines = count(passed, |byte| byte == b'\n');
@@ -230,7 +228,6 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// How many bytes are such.
 fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     // Sums of single bytes are made many at a time.
     let sums = bytes.chunks(255).map(|few| few.iter().map(|byte| u8::from(is(*byte))).sum::<u8>());

@@ -10,7 +10,6 @@ use crate::random::Stream;
 use crate::task::{Request, Task};
 use crate::time::Span;
 
-/// Billionths in one.
 const SCALE: u64 = 1_000_000_000;
 
 /// D = x T with x uniform between two billionths. Sets that differ in these alone have the same

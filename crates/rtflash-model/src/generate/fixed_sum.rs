@@ -20,7 +20,6 @@ use crate::random::Stream;
 /// Numbers that a table is made for: 1,000 take 8 MB at most.
 pub(super) const MAX_NUMBERS: u32 = 1_000;
 
-/// The probabilities of ones, for one sum.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FixedSum {
     /// s: at most the count of the numbers.

@@ -119,7 +119,6 @@ impl SetSpec {
 }
 
 impl Default for SetSpec {
-    /// On the thesis's device, `dgist-2021`.
     fn default() -> SetSpec {
         SetSpec::of(Device::profile("dgist-2021").expect("a device that is always there"))
     }

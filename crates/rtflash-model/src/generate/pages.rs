@@ -14,7 +14,6 @@ pub struct PageRange {
 }
 
 impl PageRange {
-    /// The number of this range that is nearest to another one.
     pub(super) fn nearest(self, pages: u64) -> u64 {
         pages.clamp(self.fewest, self.most)
     }

@@ -54,7 +54,6 @@ impl PeriodRange {
         self.distribution
     }
 
-    /// A period of it, in nanoseconds.
     pub(super) fn draw(self, stream: &mut Stream) -> u64 {
         match self.distribution {
             PeriodDistribution::Uniform => self.shortest_ns + stream.below((self.bound_ns - self.shortest_ns).max(1)),

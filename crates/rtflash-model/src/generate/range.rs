@@ -79,7 +79,6 @@ impl From<Utilization> for UtilizationRange {
 impl FromStr for UtilizationRange {
     type Err = RangeError;
 
-    /// Reads `A..B` or a single value.
     fn from_str(text: &str) -> Result<UtilizationRange, RangeError> {
         let bound = |part: &str| part.parse().map_err(|why| RangeError::Bound(part.trim().to_owned(), why));
         match text.split_once("..") {

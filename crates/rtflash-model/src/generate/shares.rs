@@ -5,18 +5,13 @@ use super::generator::Generator;
 use super::utilization::Utilization;
 use crate::random::Stream;
 
-/// One in billionths.
 const ONE: u64 = 1_000_000_000;
 
 /// A way to propose U_1 … U_n; a proposal may have to be discarded.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShareProposal {
     /// U_i = U·a_i/Σa.
-    Integers {
-        billionths: u64,
-        /// U as a double.
-        total: f64,
-    },
+    Integers { billionths: u64, total: f64 },
     /// Uniform on {ΣU_i = U, every U_i ≤ 1}.
     Slice {
         total: f64,
@@ -119,7 +114,6 @@ impl ShareProposal {
     }
 }
 
-/// A number of billionths as a double, rounded once.
 fn in_units(billionths: u64) -> f64 {
     billionths as f64 / ONE as f64
 }

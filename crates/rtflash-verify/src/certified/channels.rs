@@ -17,7 +17,6 @@ pub(super) struct Transfers {
     pub period: i128,
     pub deadline: i128,
     pub jitter: i128,
-    /// Pages on one chip.
     pub pages: PagesInARow,
     pub writes: bool,
     /// P, if it writes zones and resets a block for each P pages.
@@ -50,7 +49,6 @@ impl Transfers {
     }
 }
 
-/// Chips of a cluster on a channel, of which it is known how many transfers they make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Neighbour {
     pub chips: i128,
@@ -151,7 +149,6 @@ pub(super) struct Channel {
     pub ways: i128,
     /// Those of other clusters' chips among them.
     pub foreign: i128,
-    /// Whether a cluster that is one processor waits for its rows as long on another channel.
     pub rows_wait_elsewhere: bool,
     pub own: i128,
     pub neighbours: Vec<Neighbour>,
@@ -166,7 +163,6 @@ pub(super) struct ChannelNeighbours {
     pub max_chips: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
-    /// On how many channels `foreign` of them are.
     pub busiest: usize,
     /// The channels; alike ones once.
     pub channels: Vec<Channel>,

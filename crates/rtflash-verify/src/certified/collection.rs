@@ -17,7 +17,6 @@ pub(super) struct Numbers {
     pub reclaimed: u64,
 }
 
-/// What a certificate states of garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stated {
     /// Nothing that matters: nothing is ever written.
@@ -27,7 +26,6 @@ pub(super) enum Stated {
     Unusable,
 }
 
-/// A verified statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verified {
     pub stated: Stated,
@@ -38,7 +36,6 @@ pub(super) struct Verified {
 }
 
 struct CollectionLoad {
-    /// PP.
     per_block: BigInt,
     /// A, within the D_g that is stated.
     arriving: BigInt,
@@ -59,7 +56,6 @@ struct Write {
     period: u64,
     deadline: u64,
     jitter: u64,
-    /// Pages on a processor.
     pages: PagesInARow,
 }
 
@@ -104,7 +100,6 @@ pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certifica
     }))
 }
 
-/// Verifies the numbers for the load as it is.
 pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Verified {
     let server = certificate.server_thousandths > 0;
     let writes = writes(set, cluster, certificate.placement);

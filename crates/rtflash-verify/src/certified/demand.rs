@@ -62,7 +62,6 @@ impl Processor {
         sum(self.neighbours.iter().map(|neighbour| neighbour.chips.checked_mul(own.min(self.busy(neighbour, length)?))))
     }
 
-    /// Steps that may wait for a transfer of each neighbour.
     fn asked(&self, length: i128) -> Option<Asked<i128>> {
         let requests = sum(self.tasks.iter().map(|item| item.waits_due(length)))?;
         let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.waits))?;
@@ -98,7 +97,6 @@ impl Processor {
         Some(Some(waiting.checked_sub(charged)?))
     }
 
-    /// What the queue for the bus takes off the waiting.
     pub fn saved(&self, length: i128) -> Option<i128> {
         if self.register.is_some() {
             return Some(0);

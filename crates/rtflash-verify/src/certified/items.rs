@@ -12,14 +12,12 @@ pub(super) struct VerifiedTask {
     pub jitter: i128,
     /// Of C each step's part, without waits for neighbours whose load is known.
     pub step_cost: i128,
-    /// Steps on the processor.
     pub steps: PagesInARow,
     /// q, with all waits.
     pub longest: i128,
     pub pages: PagesInARow,
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
-    /// What each step of a superblock waits at most beyond its cost.
     pub in_full: i128,
     /// Where it writes zones, which it resets.
     pub resets: Option<ZoneResets>,
@@ -61,7 +59,6 @@ impl VerifiedTask {
     }
 }
 
-/// Garbage collection for real-time writers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gc {
     /// D_g.

@@ -24,7 +24,6 @@ pub(super) struct LengthsVerdict {
 }
 
 impl LengthsVerdict {
-    /// The verdict without a length to test.
     pub fn holding() -> LengthsVerdict {
         LengthsVerdict { holds: Some(true), least: None }
     }
@@ -97,7 +96,6 @@ fn due(item: &VerifiedTask) -> AffineBound {
     AffineBound::each(item.period, -item.soonest(), 1)
 }
 
-/// Above their pages.
 fn pages_due_above(item: &VerifiedTask) -> AffineBound {
     item.pages.above(&due(item), 1)
 }
@@ -162,7 +160,6 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     lines
 }
 
-/// Above so much for each reset of zones that is due.
 fn resets_above(processor: &Processor, each: fn(&ZoneResets) -> i128) -> AffineBound {
     let resets = |item: &VerifiedTask| Some(item.resets?.above(&item.steps.above(&due(item), 1), each(&item.resets?)));
     AffineBound::sum(processor.tasks.iter().filter_map(resets))
@@ -178,7 +175,6 @@ fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBo
     AffineBound::sum(lines)
 }
 
-/// Above the steps of requests and passes that may wait.
 fn requests_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
     let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
     AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits)).plus(pass_waits)
@@ -197,7 +193,6 @@ struct Growth {
 }
 
 impl Growth {
-    /// From this length up.
     fn new(processor: &Processor, from: i128) -> Growth {
         let requests = processor.tasks.iter().map(|item| (item.soonest(), item.period));
         // X grows at y = 0, and where y + J is a multiple of T.

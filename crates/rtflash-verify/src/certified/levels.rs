@@ -8,7 +8,6 @@ use super::processor::Processor;
 #[derive(Debug)]
 pub(super) struct TestLevels {
     granted: Reliance,
-    /// The cluster's processors, as each test has them, the least first.
     processors: Vec<Vec<Processor>>,
     /// The verdict of each test; `None` if no caller needs it.
     verdicts: [Option<LengthsVerdict>; 3],
@@ -43,7 +42,6 @@ impl TestLevels {
         self.verdicts[level as usize]?.holds
     }
 
-    /// The least by which the cluster holds, as far as it is known.
     pub fn least(&self) -> Option<Reliance> {
         Reliance::ALL.into_iter().find(|&level| self.known(level) == Some(true))
     }
@@ -68,7 +66,6 @@ impl TestLevels {
         self.processors.iter().map(Vec::as_slice)
     }
 
-    /// What is granted, and what was decided by it.
     pub fn verdict(&self) -> LengthsVerdict {
         self.verdicts[self.granted as usize].unwrap_or(LengthsVerdict { holds: None, least: None })
     }

@@ -13,7 +13,6 @@ pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
     }
 }
 
-/// Chips of a processor of a cluster of `size` chips.
 pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
     if is_chip_by_chip(placement) { 1 } else { size }
 }
@@ -21,7 +20,6 @@ pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
 /// γ(k) = ⌈k n/s⌉ of k jobs in a row of one request: docs/analysis.md, Eq. (24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagesInARow {
-    /// n.
     pub pages: i128,
     /// s: 1 but for a stream on a stripe.
     pub chips: i128,
@@ -32,7 +30,6 @@ impl PagesInARow {
         PagesInARow { pages, chips: 1 }
     }
 
-    /// γ(k).
     pub fn of(self, jobs: i128) -> Option<i128> {
         Some(ceil(jobs.checked_mul(self.pages)?, self.chips))
     }

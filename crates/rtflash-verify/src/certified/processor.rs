@@ -29,7 +29,6 @@ pub(super) struct Processor {
     pub preempts: i128,
     /// Whether it is a superblock: what its steps wait is bounded in full as well.
     pub superblock: bool,
-    /// Where its chip uses a second page register.
     pub register: Option<SecondRegister>,
     /// t_b = t_c + t_d, and t_c.
     pub transfer: i128,
@@ -37,18 +36,15 @@ pub(super) struct Processor {
     pub neighbours: Vec<Neighbour>,
     /// `None` if a cluster can ask for the bus as often as it likes, or there is no other.
     pub queue: Option<ChannelQueue>,
-    /// The queue if commands stand in it.
     pub told: Option<CommandQueue>,
 }
 
-/// Times of a processor's steps, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
     stripe: bool,
     copies_inside: bool,
     /// Whether passes are charged all that they can wait, as with two page registers.
     in_full: bool,
-    /// Whether rows of a superblock wait for as long on another of its channels.
     rows_wait_elsewhere: bool,
     /// P.
     block_pages: i128,
@@ -114,7 +110,6 @@ impl Steps {
         }
     }
 
-    /// The second page register of each of these chips, or of all together.
     fn second_register(&self, device: &Device, neighbours: &ChannelNeighbours, channel: &Channel) -> SecondRegister {
         if self.stripe {
             return SecondRegister::new(device, neighbours.max_chips, channel.ways);

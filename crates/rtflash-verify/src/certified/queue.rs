@@ -15,7 +15,6 @@ pub(super) struct ChannelQueue {
     pub first: i128,
     /// A chip cannot ask for one page after another while a read is sensed.
     pub slow_programs: bool,
-    /// All other active chips.
     pub others: Vec<Neighbour>,
 }
 
@@ -28,7 +27,6 @@ struct Disturbance {
     fresh: i128,
 }
 
-/// What a chip itself does in an interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnPages {
     /// n_r.
@@ -174,7 +172,6 @@ impl ChannelQueue {
         AffineBound::sum(lines.iter().zip(less).map(charged))
     }
 
-    /// Above R_j and E_j.
     fn disturbance_above(&self, other: &Neighbour) -> (AffineBound, AffineBound) {
         let writers = other.requests.iter().filter(|it| it.writes);
         let writes = AffineBound::sum(writers.map(Transfers::pages_above));

@@ -26,7 +26,6 @@ pub(super) struct SecondRegister {
     /// β, Eq. (61): of a superblock β_w of a row, and β_r of a page that is read.
     beta_w: i128,
     beta_r: i128,
-    /// The longest copy.
     copy: i128,
     /// Transfers charged to each read, its own included: one more than m_0; and to each program.
     pub charged: i128,
@@ -168,7 +167,6 @@ impl SecondRegister {
         }
     }
 
-    /// What each of them is charged.
     pub fn turn_costs(&self) -> [i128; 2] {
         [self.charged_fill * self.hold(), self.charged * self.hold()]
     }

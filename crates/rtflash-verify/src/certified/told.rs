@@ -15,13 +15,11 @@ pub(super) struct CommandQueue {
     pub transfer: i128,
     /// t_c.
     pub command: i128,
-    /// Chips of other clusters.
     pub others: Vec<Neighbour>,
     /// Those of the same one, if there are any.
     pub siblings: Option<Neighbour>,
 }
 
-/// What a chip asks of the bus within an interval.
 #[derive(Debug, Clone)]
 pub(super) struct Asked<N> {
     /// n_i: requests.

@@ -5,12 +5,10 @@ use num_rational::BigRational;
 use super::lines::AffineBound;
 use super::numbers::ceil;
 
-/// What a request that writes zones does beside its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ZoneResets {
     /// P: it resets a block for each P pages in a row, and for a part of them.
     pub block_pages: i128,
-    /// What a reset costs.
     pub cost: i128,
     /// How often it may wait for a transfer of each neighbour: once with commands.
     pub waits: i128,
