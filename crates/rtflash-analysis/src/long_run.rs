@@ -78,6 +78,13 @@ impl<L: LongRun> Line<L> {
     }
 }
 
+impl Line<f64> {
+    /// At most this much a nanosecond, in intervals of `length` and more.
+    pub(crate) fn share_of(&self, length: f64) -> f64 {
+        self.slope + self.constant / length
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

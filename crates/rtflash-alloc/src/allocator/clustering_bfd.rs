@@ -156,12 +156,9 @@ impl<'a> Field<'a> {
 impl<'a> BestFitRun<'a> {
     fn new(set: &'a TaskSet, test: &'a dyn LinearTest) -> BestFitRun<'a> {
         let loads = Loads::new(set, test);
-        let mut table = PerId::default();
-        loads.fill(&mut table);
-        let one_chip = loads.size_costs(1);
-        let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
-        let mut order = Vec::new();
-        loads.decreasing_order(&alone, &mut order);
+        let table = loads.table();
+        let alone = loads.shares_of_one_chip(&table);
+        let order = loads.decreasing_order(&alone);
         let clusters = GrowingClusters::new(set.device().chips(), set.tasks().count());
         let (merger, ties) = (Merger::default(), TiedTasks::default());
         BestFitRun { loads, table, alone, order, clusters, merger, ties }

@@ -126,9 +126,7 @@ pub(super) struct LinearSizes<'a> {
 
 impl<'a> LinearSizes<'a> {
     pub fn new(loads: Loads<'a>, limit: u64) -> LinearSizes<'a> {
-        let mut table = PerId::default();
-        loads.fill(&mut table);
-        LinearSizes { loads, table, work: 0, limit }
+        LinearSizes { table: loads.table(), loads, work: 0, limit }
     }
 
     fn share(&mut self, tasks: &[TaskId], costs: SizeCosts) -> LoadShare {
@@ -137,7 +135,8 @@ impl<'a> LinearSizes<'a> {
     }
 
     fn surely_too_much(&mut self, tasks: &[TaskId], chips: u32) -> bool {
-        let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
+        let costs = SizeCosts { delay: 0.0, ..self.loads.size_costs(chips) };
+        let total = self.share(tasks, costs).total();
         Total { sum: total, tasks: tasks.len() }.compare(Total::ONE) == Some(Ordering::Greater)
     }
 }
@@ -163,11 +162,7 @@ impl Sizes for LinearSizes<'_> {
     }
 
     fn order(&mut self, _: &PerId<TaskId, Smallest<LinearHeld>>) -> Vec<TaskId> {
-        let one_chip = self.loads.size_costs(1);
-        let shares: PerId<TaskId, LoadShare> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
-        let mut order = Vec::new();
-        self.loads.decreasing_order(&shares, &mut order);
-        order
+        self.loads.decreasing_order(&self.loads.shares_of_one_chip(&self.table))
     }
 
     /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so the U_i(s)/(1 − t_e/min(T)), with
@@ -182,7 +177,7 @@ impl Sizes for LinearSizes<'_> {
             for chips in size..=chips {
                 let costs = self.loads.size_costs(chips);
                 // Larger clusters have at least this, for what no size changes.
-                if f64::from(chips) * load.fixed() >= least || self.work > self.limit {
+                if f64::from(chips) * load.fixed >= least || self.work > self.limit {
                     break;
                 }
                 self.work += 1;

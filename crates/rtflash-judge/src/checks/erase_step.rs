@@ -13,7 +13,7 @@ pub(crate) struct EraseStep {
     /// How many chips it is of, and how many of these have been seen.
     due: u32,
     seen: u32,
-    suspended: u32,
+    pub(crate) suspended: u32,
     suspended_at: Option<Instant>,
     /// When the last one of the others ends.
     over: Instant,
@@ -42,10 +42,6 @@ impl EraseStep {
 
     pub(crate) fn is_cut_off(&self) -> bool {
         self.seen < self.due
-    }
-
-    pub(crate) fn is_suspended_once(&self) -> bool {
-        self.suspended == 1
     }
 }
 

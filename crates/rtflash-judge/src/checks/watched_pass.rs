@@ -48,7 +48,7 @@ impl WatchedPass {
     pub(crate) fn erases(&mut self, operation: &Operation, chips: u32, suspension: u64) -> bool {
         let is_so = self.erase.takes(operation, chips);
         if operation.action == Action::ErasePart {
-            if self.erase.is_suspended_once() {
+            if self.erase.suspended == 1 {
                 self.suspended = self.suspended.saturating_add(suspension);
             }
             return is_so && suspension > 0;

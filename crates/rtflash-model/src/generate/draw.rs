@@ -160,7 +160,7 @@ impl SetOptions {
         let Some(mut shares) = ShareProposal::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
         };
-        let mut stream = Stream::new(self.key(utilization, index));
+        let mut stream = Stream::new(self.key(utilization, index, b"gen"));
         let mut utilizations = vec![0.0; n as usize];
         let mut tasks = Vec::new();
         let mut refused = [0u32; Refusal::ALL.len()];
@@ -174,9 +174,9 @@ impl SetOptions {
                 }
                 match self.fill(&mut stream, &utilizations, &mut tasks, &mut left, &fits_alone) {
                     Ok(()) => {
-                        accesses.give(&mut tasks, || self.access_key(utilization, index));
+                        accesses.give(&mut tasks, || self.key(utilization, index, b"acc"));
                         if let Some(deadlines) = deadlines {
-                            deadlines.give(&mut tasks, self.deadline_key(utilization, index));
+                            deadlines.give(&mut tasks, self.key(utilization, index, b"due"));
                         }
                         // Names differ and costs are bounded, so the set is valid.
                         return Ok(TaskSet::of_known_tasks(device, tasks));

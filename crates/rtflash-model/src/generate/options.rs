@@ -103,9 +103,7 @@ impl SetSpec {
             seed: 1,
         }
     }
-}
 
-impl SetSpec {
     /// The periods that requests start from, if others than those of the thesis.
     pub fn stated_periods(&self) -> Option<PeriodRange> {
         let uniform = |periods: PeriodRange| periods.distributed(PeriodDistribution::Uniform);
@@ -214,12 +212,12 @@ impl SetOptions {
         &self.spec
     }
 
-    /// Of the set's random stream: seed, utilization in billionths, index, number of tasks,
-    /// generator, `gen`, little-endian.
+    /// Of a random stream of the set: seed, utilization in billionths, index, number of tasks,
+    /// generator, `of` (`gen`, `acc` for access patterns, `due` for deadlines), little-endian.
     ///
     /// Device, page costs, access, periods, pages, deadlines and the split of reads and writes are
     /// left out: experiments that differ in these alone start from the same utilizations.
-    pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
+    pub(super) fn key(&self, utilization: Utilization, index: u64, of: &[u8; 3]) -> [u8; 32] {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
             Generator::IntegerShares => 1,
@@ -232,21 +230,8 @@ impl SetOptions {
         key[8..16].copy_from_slice(&utilization.billionths().to_le_bytes());
         key[16..24].copy_from_slice(&index.to_le_bytes());
         key[24..28].copy_from_slice(&self.spec.tasks.to_le_bytes());
-        key[28..].copy_from_slice(&[generator, b'g', b'e', b'n']);
-        key
-    }
-
-    /// As [`SetOptions::key`], but ends in `acc`.
-    pub(super) fn access_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
-        let mut key = self.key(utilization, index);
-        key[29..].copy_from_slice(b"acc");
-        key
-    }
-
-    /// As [`SetOptions::key`], but ends in `due`.
-    pub(super) fn deadline_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
-        let mut key = self.key(utilization, index);
-        key[29..].copy_from_slice(b"due");
+        key[28] = generator;
+        key[29..].copy_from_slice(of);
         key
     }
 

@@ -24,9 +24,9 @@ pub(super) struct Neighbour {
     repeated: u64,
     rows: Option<Rows>,
     /// Above N_j, about; the slope is μ_j.
-    pages: Line<f64>,
+    pub(super) pages: Line<f64>,
     /// Above G_j, about.
-    commands: Line<f64>,
+    pub(super) commands: Line<f64>,
 }
 
 impl Neighbour {
@@ -82,24 +82,6 @@ impl Neighbour {
 
     fn copied(&self, gc: ChosenGc) -> u128 {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
-    }
-
-    pub(super) fn rate(&self) -> f64 {
-        self.pages.slope
-    }
-
-    pub(super) fn rate_of_commands(&self) -> f64 {
-        self.commands.slope
-    }
-
-    /// Transfers in a nanosecond of intervals of `length` and more, at most.
-    pub(super) fn busy(&self, length: f64) -> f64 {
-        in_time(&self.pages, length)
-    }
-
-    /// Commands in a nanosecond of intervals of `length` and more, at most.
-    pub(super) fn commanding(&self, length: f64) -> f64 {
-        in_time(&self.commands, length)
     }
 
     /// A line above N_j, by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
@@ -237,8 +219,4 @@ pub(super) fn total(one: Span, other: Span) -> u128 {
 /// 1 + D/T: what [`DemandTask::live`] is above L/T, at most.
 fn more_live(item: &DemandTask) -> f64 {
     1.0 + ns(item.deadline) / ns(item.period)
-}
-
-fn in_time(line: &Line<f64>, length: f64) -> f64 {
-    line.slope + line.constant / length
 }

@@ -165,7 +165,7 @@ impl Contention {
 
     /// The rate at which one chip of a neighbour makes requests of this rate wait, at most.
     pub(super) fn rate_of_waits(&self, j: &Neighbour, mu_i: f64) -> f64 {
-        let busy = ns(self.hold) * j.rate() + ns(self.command) * j.rate_of_commands();
+        let busy = ns(self.hold) * j.pages.slope + ns(self.command) * j.commands.slope;
         busy.min(ns(self.hold) * mu_i)
     }
 
@@ -181,7 +181,7 @@ impl Contention {
     pub(super) fn w1_share(&self, length: f64, rate: f64) -> f64 {
         let (hold, command) = (ns(self.hold), ns(self.command));
         let shares = self.neighbours.iter().map(|j| {
-            let busy = hold * j.busy(length) + command * j.commanding(length);
+            let busy = hold * j.pages.share_of(length) + command * j.commands.share_of(length);
             j.chips as f64 * busy.min(hold * rate)
         });
         shares.sum::<f64>() + hold * self.always as f64 * rate

@@ -74,7 +74,7 @@ impl Contention {
 
     /// The neighbour, `other` apart, with the most transfers in the long run, at most μ_i.
     fn making_most(&self, mu_i: f64, other: Option<usize>) -> Option<usize> {
-        let rate = |j: &Neighbour| j.rate().min(mu_i);
+        let rate = |j: &Neighbour| j.pages.slope.min(mu_i);
         let others = self.neighbours.iter().enumerate().filter(|&(at, _)| Some(at) != other);
         // The first of equal ones.
         others.rev().max_by(|a, b| rate(a.1).total_cmp(&rate(b.1))).map(|(at, _)| at)

@@ -78,7 +78,7 @@ impl Contention {
             return self.w4_line_with_commands(line, processor, &I);
         }
         let mut neighbours: Vec<&Neighbour> = self.neighbours.iter().collect();
-        neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
+        neighbours.sort_by(|one, other| other.pages.slope.total_cmp(&one.pages.slope));
         let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
@@ -91,9 +91,9 @@ impl Contention {
             // at what they cost more.
             let behind = u128::from(each.as_ns());
             let more = in_turns.checked_sub(behind).expect("a rank costs no more than t_b");
-            let all = in_turns as f64 * j.rate();
+            let all = in_turns as f64 * j.pages.slope;
             let apart = in_turns as f64 * I.rate() + each.to_f64() * mu_r;
-            let in_reads = each.to_f64() * j.rate() + more as f64 * I.rate();
+            let in_reads = each.to_f64() * j.pages.slope + more as f64 * I.rate();
             if in_reads < all && in_reads < apart {
                 line.add_scaled(&j.pages_line(), behind, 1)?;
                 line.add_scaled(&I, more, 1)?;
@@ -137,7 +137,7 @@ impl Contention {
         if self.command > Span::ZERO {
             return self.w1_share(length, rate);
         }
-        let busy = |j: &Neighbour| j.busy(length).min(rate);
+        let busy = |j: &Neighbour| j.pages.share_of(length).min(rate);
         let mut neighbours: Vec<(f64, u64)> = self.neighbours.iter().map(|j| (busy(j), j.chips)).collect();
         neighbours.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut ranks = self.ranks(registers);

@@ -29,11 +29,6 @@ impl Desk {
 }
 
 impl Desks {
-    /// Whether it is known since when a read has wanted its bus.
-    pub(crate) fn looks_at_order(&self) -> bool {
-        self.times.sensing.min == self.times.sensing.max
-    }
-
     pub(crate) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
         let bus = &mut self.buses[channel];
         bus.free_at = transfer.end.max(bus.free_at);
@@ -42,7 +37,8 @@ impl Desks {
     /// As soon as the bus is free it goes to the chip that has waited longest, or in turn.
     #[inline(always)]
     pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, gauge: &mut Gauge) {
-        if !self.looks_at_order() {
+        // Only then is it known since when a read has wanted its bus.
+        if self.times.sensing.min != self.times.sensing.max {
             return;
         }
         let bus = &mut self.buses[channel];
