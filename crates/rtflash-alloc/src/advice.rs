@@ -30,8 +30,7 @@ pub struct Advice {
     pub together: Option<Front>,
     /// The largest λ that passes, or if data do not fit, the first step with which they do.
     pub logical_ratio: Option<LargestRatio>,
-    /// A share of today's load, in thousandths, that passes, and the next not: periods grow by its
-    /// inverse.
+    /// The share of today's load that passes, in thousandths: periods grow by its inverse.
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
@@ -58,7 +57,7 @@ pub struct MoreChips {
     pub chips: u32,
     /// Whether every number between the device's and it was tried and fails.
     pub fewest: bool,
-    /// Where this leaves a channel partly filled.
+    /// If this leaves a channel partly filled.
     pub whole_channels: Option<u32>,
 }
 

@@ -200,7 +200,7 @@ impl LayoutSearch<'_> {
     }
 }
 
-/// With certificates where the analysis has them, if every cluster passes.
+/// Certified if the analysis has certificates; `None` unless every cluster passes.
 pub(crate) fn arranged(
     set: &TaskSet,
     analysis: &dyn Analysis,

@@ -127,7 +127,7 @@ impl SpreadSearch<'_> {
         None
     }
 
-    /// So many free chips in two ways: next to the cluster's own, and where few others are at work.
+    /// `count` free chips in two ways: next to the cluster's own, and where few others are at work.
     fn picks(&self, now: &Arranged, cluster: usize, count: usize) -> Vec<Vec<ChipId>> {
         let device = self.set.device();
         let channels = device.channels() as usize;

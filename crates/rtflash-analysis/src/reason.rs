@@ -45,8 +45,7 @@ pub struct TooLong {
     pub pages: u64,
     /// The least time that it takes on any cluster of the device, in nanoseconds.
     pub least_ns: u128,
-    /// The longest step that begins before it, in nanoseconds: of its own task's garbage
-    /// collection.
+    /// The longest step that begins before it, in nanoseconds: of its own task's collection.
     pub blocking_ns: u128,
     /// Whether that step is an erase.
     pub behind_erase: bool,

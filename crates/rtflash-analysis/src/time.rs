@@ -15,7 +15,7 @@ impl Cost {
     /// Nothing.
     pub const ZERO: Cost = Cost(0);
 
-    /// So many nanoseconds.
+    /// This number of nanoseconds.
     pub const fn from_ns(nanoseconds: u64) -> Cost {
         Cost(nanoseconds)
     }
@@ -84,7 +84,7 @@ impl ProcessorTime {
     /// Nothing.
     pub const ZERO: ProcessorTime = ProcessorTime(0);
 
-    /// So many nanoseconds.
+    /// This number of nanoseconds.
     pub const fn from_ns(nanoseconds: u128) -> ProcessorTime {
         ProcessorTime(nanoseconds)
     }

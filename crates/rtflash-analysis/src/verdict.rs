@@ -59,7 +59,7 @@ pub fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certi
     Some((set.device().valid_pages_bound().into(), set.device().reclaimed_per_chip().into()))
 }
 
-/// With a certificate for each cluster that has none, under a demand test.
+/// Adds a certificate to each cluster that has none, under a demand test.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     match analysis.demand_test() {
         Some(test) if !allocation.is_certified() => test.certified(set, &allocation, &Work::new()).0,
@@ -67,8 +67,7 @@ pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation)
     }
 }
 
-/// For an allocation that passes: other jobs get nothing, and erases are suspended where the device
-/// can.
+/// For an allocation that passes; erases are suspended where the device can.
 pub fn without_servers(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     let (Some(test), Some(certificates)) = (analysis.demand_test(), allocation.certificates()) else {
         return allocation;

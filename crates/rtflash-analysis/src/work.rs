@@ -23,8 +23,7 @@ const PREPARED: u64 = 20;
 /// It is notified how far an algorithm has come.
 type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 
-/// A counter of requests looked at in an interval. Several `WorkBound`s may be on one, each from
-/// its own start on.
+/// Counts requests looked at in an interval; `WorkBound`s count from their own start on.
 #[derive(Default)]
 pub struct Work {
     charged: Cell<u64>,

@@ -3,7 +3,7 @@
 use super::time::product;
 
 /// Upper workload curve (docs/analysis.md, Eq. (24)): γ(k) = ⌈k n/s⌉ pages or steps of k jobs in a
-/// row. Of a stream on a stripe n is a job's, and s the cluster's chips; of others n is a job's on
+/// row. For a stream on a stripe n is a job's, and s the cluster's chips; else n is a job's on
 /// the processor, and s is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkloadCurve {
@@ -14,13 +14,12 @@ pub struct WorkloadCurve {
 }
 
 impl WorkloadCurve {
-    /// So many of each job, whatever the one before it had.
+    /// This number of each job, whatever the one before it had.
     pub const fn each(pages: u64) -> WorkloadCurve {
         WorkloadCurve { pages, chips: 1, more: 0 }
     }
 
-    /// Jobs of `pages` pages, each from where the last ended, on one of `chips` chips (0 counts as
-    /// 1).
+    /// Jobs of `pages` pages in a row on one of `chips` chips; no chips count as one.
     pub const fn stream(pages: u64, chips: u64) -> WorkloadCurve {
         let chips = if chips == 0 { 1 } else { chips };
         WorkloadCurve { pages, chips, more: chips - 1 }

@@ -49,7 +49,7 @@ impl Gauge {
         self.note_if_worse(Worst { bound, observed, place });
     }
 
-    /// Of equal ones in a cluster at one instant that of the lowest chip is the worst.
+    /// The lowest chip's is the worst among equal ones in a cluster at one instant.
     #[inline(always)]
     pub(crate) fn note_by_chip(&mut self, bound: u64, observed: u64, place: Place) {
         self.note(bound, observed, || place);

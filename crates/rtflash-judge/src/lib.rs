@@ -140,7 +140,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// Of these clusters, in one order. Certificates' grants to other jobs are known; see
+    /// Checks these clusters, in one order. Certificates' grants to other jobs are known; see
     /// [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
@@ -151,8 +151,7 @@ impl<'a> Checks<'a> {
         checks
     }
 
-    /// Without certificates: who grants jobs that are not real-time. All clusters have to be
-    /// watched.
+    /// Without certificates: who grants other jobs. All clusters have to be watched.
     #[must_use]
     pub fn with_admission(mut self, admission: Box<dyn Admission + Send + 'a>) -> Checks<'a> {
         if let Rules::Utilization(_) = self.rules {

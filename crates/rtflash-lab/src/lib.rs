@@ -42,7 +42,7 @@ pub(crate) fn leaves_out(term: &str) -> bool {
     term == edits::EVERY || LEFT_OUT.get() == Some(term)
 }
 
-/// `None` where it certifies not all clusters. What is certified so is no promise.
+/// `None` where it certifies not all clusters. Such a certificate is no promise.
 pub fn certify(
     left_out: Option<&'static str>,
     set: &TaskSet,

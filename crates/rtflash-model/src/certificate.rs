@@ -98,7 +98,7 @@ pub struct Collection {
 pub struct Tightest {
     /// L.
     pub length: Span,
-    /// What L leaves of its demand, server and blocking, in ns, rounded down; below zero: it fails.
+    /// L less its demand, server and blocking, in ns, rounded down; below zero: the test fails.
     pub slack_ns: i64,
 }
 

@@ -180,7 +180,7 @@ impl Device {
         self.read.longest
     }
 
-    /// t_w: the longest time that it takes on the chip, likewise.
+    /// t_w: the longest time on the chip, less t_d where the stated time contains it.
     pub fn page_program(&self) -> Span {
         self.program.longest
     }
@@ -281,9 +281,8 @@ impl Device {
     }
 
     /// Whether an analysis can rely on the order in which reads ask for the bus (docs/analysis.md,
-    /// Section 6.1, Q3): transfers take a single time, and sensing varies by less than a transfer.
-    /// With commands (Section 6.3, Q5) it varies by less than one, and a command takes at most a
-    /// transfer.
+    /// Section 6.1, Q3): transfers take a single time, and sensing varies by less than one. With
+    /// commands (Section 6.3, Q5) it varies by less than one, which takes at most a transfer.
     pub fn has_steady_reads(&self) -> bool {
         let narrow = |than: Span| self.page_read_min().saturating_add(than) > self.page_read();
         if self.has_commands() {
@@ -302,7 +301,7 @@ impl Device {
         self.spec.page_read_includes_transfer
     }
 
-    /// Whether the device says that a page's transfer is in its stated t_w, likewise.
+    /// Whether the stated t_w contains a page's transfer; `None` where the device does not say.
     pub fn page_program_includes_transfer(&self) -> Option<bool> {
         self.spec.page_program_includes_transfer
     }

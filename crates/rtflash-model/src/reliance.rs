@@ -1,6 +1,6 @@
 //! What a promise of a sound analysis may lean on beyond a cluster's own certificate.
 
-/// What a cluster holds by, or is granted, from the least to the most (docs/analysis.md).
+/// Grounds on which a cluster holds, or is granted to hold, from the least (docs/analysis.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reliance {
     /// Nothing but its own certificate: it holds whatever the other clusters do (test T).

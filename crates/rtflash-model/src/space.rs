@@ -10,7 +10,7 @@ use crate::task_set::TaskSet;
 /// A cluster's data beside its room. Timing says nothing of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// What each task declares ([`Task::data_pages`]), and a page for one that declares nothing;
+    /// Pages that each task declares ([`Task::data_pages`]), and one if it declares nothing;
     /// zero in the thesis's cluster, whose analyses are asked only for what was declared.
     pub data_pages: u128,
     /// As many, in a stripe of s chips s·⌈data/s⌉ for each task, as ranges are whole rows, and with

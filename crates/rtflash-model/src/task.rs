@@ -110,7 +110,7 @@ impl Request {
         self.deadline().as_ns().div_ceil(self.period.as_ns())
     }
 
-    /// With this D; `None` stands for the period. Returns `None` unless J < D.
+    /// Sets D; `None` stands for the period. Returns `None` unless J < D.
     pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
         Request { deadline, ..self }.checked()
     }

@@ -24,7 +24,7 @@ impl TaskSet {
         if wrong.is_empty() { Ok(TaskSet { device, tasks: tasks.into(), jobs }) } else { Err(wrong) }
     }
 
-    /// Of tasks for which [`TaskSet::new`] would find out nothing: names differ, each reads or
+    /// Its tasks have none of [`TaskSet::new`]'s faults: names differ, each reads or
     /// writes, no data are known, and costs are below 2⁶³ ns.
     pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
         debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());

@@ -76,7 +76,7 @@ impl Span {
         self.0 / parts.0
     }
 
-    /// What is left behind its whole `parts`.
+    /// The rest behind its whole `parts`.
     ///
     /// # Panics
     /// Where `parts` is zero.

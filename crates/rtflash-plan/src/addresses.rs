@@ -31,8 +31,7 @@ const FIRST: ColumnId = ColumnId(0);
 const AHEAD: usize = 4;
 
 impl Addresses {
-    /// Within `part`; `reads`: of reads. `chip_of`: a logical page's chip at the start, by
-    /// position.
+    /// Within `part`; `reads`: of reads. `chip_of`: a page's chip at the start, by position.
     pub fn new(
         pattern: Pattern,
         seed: u64,

@@ -141,7 +141,7 @@ pub struct Placed {
     pub backfill: bool,
     /// See [`Waits`].
     pub waits: Waits,
-    /// Of a thousand programs and erases, by chip and instant, while no more of a chip fail than
+    /// This number of a thousand programs and erases, while no more of a chip fail than
     /// the device states, in all and at programs in one busy interval.
     pub faults: u16,
 }
@@ -157,7 +157,7 @@ impl Default for Placed {
 pub struct PeriodicTrim {
     /// The task.
     pub task: TaskId,
-    /// So many of its pages at a time, in order, round and round from its first one.
+    /// This number of its pages at a time, in order, round and round from its first one.
     pub pages: u32,
     /// How long after the start they are trimmed first, and then after each other.
     pub every: Span,
@@ -184,7 +184,7 @@ pub struct Options {
     pub phases: Phases,
     /// See [`Recurrence`].
     pub recurrence: Recurrence,
-    /// Of some requests, or of all; before `phases`, `recurrence` and `times`.
+    /// Releases of some requests, or of all; before `phases`, `recurrence` and `times`.
     pub releases: Option<Arc<ReleasePattern>>,
     /// An early request is held until a period after the one before, one with more pages than
     /// declared is cut to these.

@@ -18,15 +18,14 @@ use crate::plan::Source;
 pub struct RequestPattern {
     /// The first nominal arrival, after the start; `None`: as [`Phases`](crate::Phases).
     pub offset: Option<Span>,
-    /// What comes beyond a period; behind the list as [`Recurrence`](crate::Recurrence).
+    /// Gaps beyond a period; behind the list as [`Recurrence`](crate::Recurrence).
     pub gaps: Vec<Span>,
     /// Nominal arrivals instead of the offset and the first gaps, in order; less than a period
     /// apart only with [`Options::police`](crate::Options::police).
     pub releases: Vec<Instant>,
-    /// Of the first requests, 1 to [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES), perhaps more
-    /// than declared.
+    /// 1 to [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES) each, perhaps more than declared.
     pub pages: Vec<u64>,
-    /// Where the device states ranges, in thousandths of the way to the longest; the last entry
+    /// If the device states ranges, in thousandths of the way to the longest; the last entry
     /// holds behind the list, and [`Times`](crate::Times) where it is empty.
     pub lengths: Vec<u16>,
 }

@@ -48,8 +48,7 @@ impl<'a> Servers<'a> {
         Some(Grant { cluster, deadline, gc_passes: 0 })
     }
 
-    /// The latest of the processors with a part in the job. `None` without a server, or if too
-    /// late.
+    /// The latest of the processors with a part in the job. `None` without a server, or too late.
     fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
         let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
         let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);

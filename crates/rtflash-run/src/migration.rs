@@ -169,7 +169,7 @@ impl StageRun {
         self.cluster
     }
 
-    /// Of each task first at `offset`, then a period and a gap apart, at its old place or its new
+    /// Each task's first is at `offset`, then a period and a gap apart, at its old place or its new
     /// one, writes at both in between; those of copy servers at their pace.
     pub fn releases(
         &self,

@@ -58,7 +58,7 @@ fn binary(bytes: u64) -> String {
     format!("{amount:.1} {}", UNITS[unit])
 }
 
-/// What operations take with the analysis's page costs.
+/// Times of operations by the analysis's page costs.
 ///
 /// # Errors
 /// [`PlanRefusal::TransferTooLong`].
@@ -67,7 +67,7 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, PlanRe
     Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(PlanRefusal::TransferTooLong)
 }
 
-/// With costs, delays and GC periods of the analysis, exactly, or by certificates alone if all
+/// By costs, delays and GC periods of the analysis, exactly, or by certificates alone if all
 /// clusters have one.
 ///
 /// # Errors

@@ -71,7 +71,7 @@ impl Tests<'_> {
         (transfer + command, [whole(read, includes[0]), whole(write, includes[1])])
     }
 
-    /// With two page registers no command and no transfer.
+    /// Two page registers: no command and no transfer.
     fn chip_times(&self) -> ([u64; 2], u64, u64) {
         let (t_b, pages) = self.times();
         let [t_r, t_w] = pages.map(|page| page - t_b);
@@ -140,8 +140,7 @@ impl Tests<'_> {
         own + (written + &copies) * erased + copies * ratio(copy, 1)
     }
 
-    /// Copies forced in a unit of time, Eq. (55): the set with ν at least one writer's that forces
-    /// most.
+    /// Copies forced in a unit of time, Eq. (55): with ν at least one writer's, the most.
     fn copies(&self) -> BigRational {
         let p = u64::from(self.set.device().pages_per_block());
         let writers: Vec<(u64, BigRational)> = self

@@ -4,7 +4,7 @@ use rtflash_model::TaskSet;
 
 /// For each chip and each task. A unit is about a nanosecond of one core.
 const FOR_EACH: u64 = 1_700;
-/// With job streams, the largest server is looked for at loads next to all that there is.
+/// Job streams take a search for the largest server, at loads next to all that there is.
 const WITH_JOBS: u64 = 20;
 const FEW: u64 = 24;
 

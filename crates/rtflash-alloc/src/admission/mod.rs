@@ -90,8 +90,7 @@ impl RunningDevice {
 pub enum AddedHow {
     /// Its cluster runs on by the certificate that it has.
     Kept,
-    /// Terms by which the cluster's processors go on, one after another, up to the new
-    /// certificate's.
+    /// Terms by which the cluster's processors go on, the last ones those of the new certificate.
     Staged(Vec<CollectionStage>),
     /// On chips that were free. These begin with the reserve of the certificate, as R5 asks for.
     NewCluster,
@@ -145,7 +144,7 @@ pub enum Decision {
 /// Whether `new`, a task that does not run, may be added to what runs, supposed to be in time: with
 /// the certificate kept; then with terms that change at the next idle instant; then with a reserve
 /// that grows first; then on free chips. Among equals the smallest cluster, the lowest position.
-/// What was not found within a bound is refused (docs/admission.md).
+/// A search beyond its bound refuses (docs/admission.md).
 pub fn admit(test: DemandTest, set: &TaskSet, running: &RunningDevice, new: TaskId, work: &Work) -> Decision {
     work.deciding(most_taken(set), || decide(set, running, new, (test.placements, test.rely_on), work))
 }
@@ -184,8 +183,7 @@ fn decide(
     Decision::Refused(refused)
 }
 
-/// The first cluster with terms at the next idle instant by which all are in time, else the first
-/// once the reserve has grown.
+/// The first cluster with terms at the next idle instant, else once the reserve has grown.
 fn changed<'a>(
     open: Vec<ExtendedCluster<'a>>,
     refused: &mut Vec<(ClusterId, AdmissionRefusal)>,

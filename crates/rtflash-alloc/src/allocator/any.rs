@@ -25,8 +25,7 @@ impl Allocator for AnyAllocation {
     }
 }
 
-/// The proof of a necessary test. Fewer tests hold on devices with zones, which collect nothing and
-/// keep no page back.
+/// The proof of a necessary test; fewer tests hold on devices with zones.
 pub fn excluded(set: &TaskSet, analysis: &dyn Analysis) -> Option<Impossible> {
     let costs = analysis.occupancy(set.device());
     if analysis.owns_zones() || analysis.bounds_zones() {

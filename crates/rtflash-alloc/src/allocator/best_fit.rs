@@ -14,7 +14,7 @@ use super::{Allocator, Limit, Outcome, Strategy};
 ///
 /// Under a demand test the task that takes most of the device alone is first: load times chips.
 /// Clusters are tested as if the bus were as busy as can be; ties go to the highest load, and eight
-/// clusters are tried for more chips. Where the chips do not suffice, pages are taken to wait less,
+/// clusters are tried for more chips. If the chips do not suffice, pages are taken to wait less,
 /// in some steps, and certificates, made where the clusters are then, decide.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BestFit;

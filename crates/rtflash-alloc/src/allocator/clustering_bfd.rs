@@ -20,7 +20,7 @@ use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 /// Under a demand test a cluster passes if its tasks hold on its number of chips wherever these
 /// are, as a stripe or a superblock. U is then the least long-run load of a processor: Σ C/T with
 /// garbage collection at its shortest deadline. A merged cluster has the chips of both; which ones
-/// follows when all tasks are placed, superblocks on whole or part channels first. Where no
+/// follows when all tasks are placed, superblocks on whole or part channels first. If no
 /// clusters are found, pages are taken to wait less, in some steps; certificates, made where the
 /// clusters are, decide.
 ///

@@ -18,7 +18,7 @@ use super::{Allocator, Limit, Outcome, Strategy};
 /// found whatever the test is like; the objective is that of tests like Theorem 1.
 ///
 /// Under a demand test each subset is in the smallest cluster that holds wherever it is: the fewest
-/// chips, then the least to do. Where these are too many because of the bus, clusters that need the
+/// chips, then the least to do. If these are too many because of the bus, clusters that need the
 /// right neighbours are tried: all of them on small devices; on larger ones the search is cut
 /// short, and cannot tell.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,9 +63,8 @@ pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::
     }
 }
 
-/// If fewer chips count before what they cost, only subsets are tested that can be part of a
-/// partition of the fewest chips. To test all takes 1.5 times the instructions for 8 tasks on 16
-/// chips under `sound`.
+/// If fewer chips count before their cost, only subsets that can be part of a partition of the
+/// fewest chips are tested. All take 1.5 times the instructions for 8 tasks on 16 chips (`sound`).
 pub(super) fn search_fewest<S: Sizes>(
     sizes: &mut S,
     mut least: LeastSizes,

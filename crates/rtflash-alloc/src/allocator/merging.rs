@@ -10,8 +10,7 @@ use super::Limit;
 /// Without them 100 tasks on 24 chips take twice the time under `sound`.
 const REMEMBERED: usize = 1 << 16;
 
-/// Nothing is supposed of the test, neither that more tasks take more nor that more chips give
-/// more.
+/// Nothing is supposed of the test, not that more tasks take more nor that more chips give more.
 pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
@@ -24,7 +23,7 @@ pub(super) trait MergingTest {
 
     fn count(&mut self, work: u64);
 
-    /// So many tasks have a cluster now: none where Algorithm 1 begins.
+    /// `_placed` tasks have a cluster now: none where Algorithm 1 begins.
     fn notify(&self, _placed: usize) {}
 
     fn exhausted(&self) -> Option<Limit>;
@@ -113,8 +112,7 @@ impl<C: MergingTest> MergingRun<C> {
         self.test.passing(&tasks, chips)
     }
 
-    /// The highest load with the task, ties by position (lines 7 and 17); one without tasks is
-    /// last.
+    /// The highest load with the task, ties by position (lines 7, 17); one without tasks is last.
     fn best_fit(&mut self, task: TaskId) -> Option<usize> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;

@@ -171,9 +171,8 @@ pub trait Allocator: Sync {
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
-    /// Divides the chips so that each cluster passes the analysis; a function of its input. Its
-    /// outcome is believed: [`tested`] makes one that is true of any division. `work` counts the
-    /// requests of its tests.
+    /// Divides the chips so that each cluster passes, a function of its input; [`tested`] makes a
+    /// true outcome of any division. `work` counts the requests of its tests.
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome;
 
     /// [`divide`](Allocator::divide) without a bound.

@@ -90,8 +90,7 @@ pub(super) trait Sizes {
     fn exhausted(&self) -> Option<Limit>;
 }
 
-/// Clusters in order of their lowest task, chips in order, those left over as clusters of their
-/// own.
+/// Clusters by lowest task, chips in order, those left over as clusters of their own.
 pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Option<Allocation> {
     groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
@@ -109,7 +108,7 @@ pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Optio
     Allocation::from_owners(of_chip.into(), of_task)
 }
 
-/// What tasks take under Theorem 1, and what depends on the number of chips.
+/// The share that tasks take under Theorem 1, and the costs of that number of chips.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LinearHeld {
     share: LoadShare,

@@ -20,8 +20,7 @@ const HALVINGS: u32 = 6;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Destination<'a> {
-    /// A new one. Its certificate is made for the copy server, and for all tasks, as from the
-    /// switch on.
+    /// A new one, its certificate made for the copy server, and for all tasks from the switch on.
     New(Placement, &'a RunningDevice),
     /// One with a certificate that stays.
     Certified,
@@ -185,7 +184,7 @@ impl CopyRoom<'_> {
         self.certified(set, self.running, together, (placement, None))
     }
 
-    /// With the copy server's writes, and from the switch on: for both at once, or for the first.
+    /// For the copy server's writes and from the switch on at once, or for the first alone.
     fn certified(
         &self,
         set: &TaskSet,

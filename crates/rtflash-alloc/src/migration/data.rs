@@ -72,7 +72,7 @@ impl Scene<'_> {
     }
 }
 
-/// Of the cluster's logical pages that are left, equal shares, of whole rows in a stripe.
+/// Equal shares of the cluster's logical pages that are left, whole rows in a stripe.
 fn share(set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u64 {
     let row = if placement.is_by_chip() { u128::from(size) } else { 1 };
     let declared: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks()[task].data_pages.is_some()).collect();

@@ -16,8 +16,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// In devices with the same clusters but different tasks, and `more` tasks; `all` has every
-    /// task.
+    /// In devices with the same clusters but other tasks, and `more` tasks; `all` has every task.
     pub(super) fn new(
         device: &Device,
         all: &[Task],
@@ -52,7 +51,7 @@ impl Near {
         RunningDevice { clusters: self.clusters.iter().map(cluster).collect(), certificates }
     }
 
-    /// With the cluster that it names as it is numbered on the device.
+    /// It names the cluster as it is numbered on the device.
     pub(super) fn refusal(&self, of: AdmissionRefusal) -> AdmissionRefusal {
         match of {
             AdmissionRefusal::Neighbour(at) => {

@@ -42,7 +42,7 @@ fn in_the_way(device: &Device, old: &RunningDevice, new: &RunningDevice, granted
 }
 
 impl Scene<'_> {
-    /// Where tasks leave and arrive, and where neighbours are relied on, on the channels there.
+    /// At the places that tasks leave and get, and on their channels if neighbours are relied on.
     pub(super) fn is_free_of_servers(&self, chips: &[ChipId], leaving: &[Leaving]) -> Result<(), StageRefusal> {
         let (device, clusters) = (self.set.device(), &self.now.clusters);
         let places = || leaving.iter().flat_map(|&(_, from, _)| &clusters[from].chips).chain(chips);

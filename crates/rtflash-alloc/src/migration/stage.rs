@@ -288,8 +288,7 @@ impl Scene<'_> {
         parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
     }
 
-    /// Its writes go to both places from `begin` on. For a first task a new cluster's certificate
-    /// is made.
+    /// Writes go to both places from `begin` on. A first task's new cluster gets its certificate.
     fn rounded(
         &self,
         tasks: &StageTasks,

@@ -22,8 +22,7 @@ pub struct AllocationCost {
     pub tasks: Wear,
     /// `None` where no job writes at a known rate, or no cluster serves them.
     pub with_jobs: Option<Wear>,
-    /// Tasks overwrite in order, from a start in order to a strewn one; `None` without writers or
-    /// room.
+    /// Tasks overwrite in order, from a start in order to a strewn one; `None` without writers.
     pub in_rings: Option<Expected>,
     /// If every task overwrites any of its pages.
     pub anywhere: Option<Expected>,

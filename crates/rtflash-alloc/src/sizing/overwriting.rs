@@ -52,8 +52,7 @@ pub(super) struct SharedStore {
 pub struct Amplification {
     /// With data at rest in blocks of their own: W of Eq. (7).
     pub least: f64,
-    /// Data at rest spread over all blocks, copied once a turn: W of Eq. (6), from a start in
-    /// order.
+    /// Data at rest spread over all blocks, copied once a turn: W of Eq. (6), a start in order.
     pub in_order: f64,
     /// From a strewn start: rings are copied no more than what is strewn for good.
     pub most: f64,

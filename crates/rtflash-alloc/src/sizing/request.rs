@@ -55,7 +55,7 @@ impl RequestSearch<'_, '_> {
         changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks.into_vec()))
     }
 
-    /// Of four significant digits or the request's own. A period below a stated deadline fails.
+    /// Four significant digits or the request's own. A period below a stated deadline fails.
     fn period(&self, request: Request, passes: bool) -> SizingLimit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);

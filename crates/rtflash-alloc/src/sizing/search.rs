@@ -108,8 +108,7 @@ pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
     passing
 }
 
-/// From 0, which fails, below `end`: by doubling, then back by [`farthest`]. The step before was
-/// tried and fails.
+/// From 0, which fails, below `end`: by doubling, then [`farthest`] back. The step before fails.
 pub(crate) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut failing, mut step) = (0, 1u64);
     let passing = loop {

@@ -37,7 +37,7 @@ pub struct Wear {
     pub gc_pages: f64,
     /// Block erases a day and chip, with blocks worn evenly: docs/lifetime.md, Eq. (1).
     pub erases: f64,
-    /// Of 365.25 days, until a block is worn out, at least, Eq. (2); `None` if nothing is written.
+    /// 365.25 days each, until a block is worn out, at least, Eq. (2); `None` without writes.
     pub lifetime_years: Option<f64>,
 }
 

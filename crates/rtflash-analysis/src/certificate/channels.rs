@@ -211,8 +211,7 @@ impl<'a> ChannelContention<'a> {
         Reliance::ALL.into_iter().rev().any(|reliance| self.may_hold_by(position, certificate, reliance))
     }
 
-    /// The least that a cluster has to rely on; `None` where it is not in time with what is
-    /// granted.
+    /// The least that a cluster has to rely on; `None` where what is granted is not enough.
     pub fn least_reliance(&self, position: usize, certificate: &Certificate) -> Option<Reliance> {
         Reliance::ALL.into_iter().find(|&reliance| self.may_hold_by(position, certificate, reliance))
     }

@@ -132,8 +132,7 @@ impl Held {
     }
 }
 
-/// `None` for a cluster without certificate, and where one states less of garbage collection than
-/// the load needs.
+/// `None` without certificate, and where one states less collection than the load needs.
 pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
     let Some(certificates) = allocation.certificates() else { return clusters.iter().map(|_| None).collect() };

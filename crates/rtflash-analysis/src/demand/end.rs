@@ -31,8 +31,7 @@ pub(crate) enum FitsFrom {
 }
 
 impl Demand<'_> {
-    /// The line above demand and blocking from the longest deadline on: U and K, Eqs. (13) and
-    /// (14).
+    /// The line above demand and blocking from the last deadline on: U and K, Eqs. (13) and (14).
     pub(crate) fn line<L: LongRun>(&self) -> Option<DemandBound<L>> {
         let mut load = L::default();
         let always = self.always_blocking.saturating_add(self.repeats).to_f64();

@@ -13,7 +13,7 @@ pub const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
 /// What each chip of a cluster does in the long run if no page ever waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LeastLoad {
-    /// With garbage collection at the shortest deadline, where a reclaimed page costs least.
+    /// Garbage collection is at the shortest deadline, where a reclaimed page costs least.
     /// Infinite where there is no room for it: then there is none at any other deadline.
     load: f64,
     /// Pages that it moves over the bus in a nanosecond.
@@ -21,7 +21,7 @@ pub struct LeastLoad {
     writes: f64,
 }
 
-/// What tasks add to a [`LeastLoad`]: sums, but for the cost of collecting for all of them.
+/// The sums that tasks add to a [`LeastLoad`], but for the cost of collecting for all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LeastShare {
     /// The load of reads and writes, and of resets.
@@ -75,7 +75,7 @@ impl LeastShare {
     }
 }
 
-/// What each task of a set adds in clusters of one form.
+/// The part of each task of a set in clusters of one form.
 #[derive(Debug)]
 pub struct LeastShares {
     processor: Option<Processor>,
@@ -118,7 +118,7 @@ impl LeastLoad {
     ///
     /// The least of three bounds counts: each page waits for each other chip, or σ is taken back
     /// for each read, or σ for each page of the busiest chip; programs are fresh, and spoil some.
-    /// What the bounds have more for jobs, passes and commands is left out.
+    /// The terms of the bounds for jobs, passes and commands are left out.
     pub fn in_a_queue(self, device: &Device, ways: u32) -> f64 {
         let (others, hold) = (f64::from(ways - 1), ns(device.bus_hold()));
         let load = self.load + hold * (others * self.pages);

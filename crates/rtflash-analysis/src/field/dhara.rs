@@ -113,7 +113,7 @@ impl Dhara {
         self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
     }
 
-    /// Of writes in the long run: checkpoints and erases come out even after as many writes as a
+    /// Long-run costs of writes: checkpoints and erases come out even after as many writes as a
     /// block has user pages, times those of a group.
     fn costs(self, device: &Device) -> SchemeCosts {
         let even = self.shape(device).map_or(1, |shape| shape.group_users() * shape.block_users());

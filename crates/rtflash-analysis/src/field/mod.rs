@@ -109,7 +109,7 @@ impl BaselineTerm {
 pub struct Room {
     /// Which pages, or whose response.
     pub what: &'static str,
-    /// So many.
+    /// The number of them.
     pub needed: u128,
     /// The room for them.
     pub there: u128,

@@ -10,7 +10,7 @@ use crate::{Analysis, Assumption, Test};
 const RELEASES: u128 = 4_096;
 
 /// A drive that serves reads before writes, each in order of arrival; operations are not
-/// interrupted. With no more than a block's pages free, a write waits for a whole pass. No paper
+/// interrupted. While at most a block's pages are free, a write waits for a whole pass. No paper
 /// has it: it is what is bought, as simple as it can be.
 ///
 /// Reads: t + Σ r·t_r ≤ min(T^r), where t is the longest operation of a writer. Writes: the last

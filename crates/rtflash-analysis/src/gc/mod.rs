@@ -127,7 +127,7 @@ impl Processor {
         Some((cost, organisation.pass(&self.costs.in_full(), valid, self.block_pages, self.chips)?))
     }
 
-    /// What a superblock is charged less than in full, in ns: for a user's read, a row, and a pass.
+    /// The charge below the full one of a superblock, in ns: a user's read, a row, and a pass.
     pub(crate) fn saved_waits(&self, gc: Option<ChosenGc>) -> Option<[u64; 3]> {
         self.rows()?;
         let costs =

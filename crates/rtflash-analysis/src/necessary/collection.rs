@@ -8,8 +8,7 @@ use rtflash_model::{Request, TaskId, capped};
 use super::{NecessaryTests, ShareTerm, TimeShare};
 
 impl NecessaryTests<'_> {
-    /// The least share of all chips' time for garbage collection, and whether there are copies in
-    /// it.
+    /// The least share of all chips' time for collection, and whether there are copies in it.
     pub(super) fn collection(&self) -> (TimeShare, bool) {
         let device = self.device;
         let erase = u128::from(device.block_erase().as_ns()) + u128::from(self.command_on_chip().as_ns());
@@ -25,8 +24,7 @@ impl NecessaryTests<'_> {
     }
 
     /// Forced copies and the erases that they cause: ψ, Eq. (55), times t_r + t_w + t_e/P. Any
-    /// number of writers may be counted; doubles choose those with the greatest ν, and the sum is
-    /// exact.
+    /// number of writers may count; doubles choose those with the greatest ν, and the sum is exact.
     fn copies(&self, block: u128, erase: u128) -> TimeShare {
         let pending = self.writers().map(|(_, request)| u128::from(request.pages()) * u128::from(request.waiting()));
         let pending = pending.fold(0, u128::saturating_add);

@@ -149,8 +149,7 @@ impl NecessaryTests<'_> {
         tasks.enumerate().flat_map(|(id, task)| task.requests().map(move |(request, writes)| (id, request, writes)))
     }
 
-    /// Command and transfer are in it, but with a second page register both may go on beside a
-    /// page.
+    /// Command and transfer included, but with a second page register, where both go on beside.
     fn page(&self, writes: bool) -> Span {
         if self.overlaps() {
             return self.on_chip(writes);
@@ -224,7 +223,7 @@ impl NecessaryTests<'_> {
         (on_one_chip, by_chip.max(by_bus))
     }
 
-    /// What it declares, or a page; `None`: it may touch every page of its cluster.
+    /// The pages that it declares, or one; `None`: it can touch every page of its cluster.
     fn own_pages(&self, task: TaskId) -> Option<u64> {
         self.keep_one.then(|| self.set.tasks()[task].kept_pages())
     }

@@ -16,7 +16,7 @@ pub(crate) struct ReadTransfers {
 pub(crate) struct StepCosts {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.
     pub(crate) read: Cost,
-    /// c_w: programming a page, likewise.
+    /// c_w: programming a page, the bus busy so, too.
     pub(crate) write: Cost,
     /// With all that any page can wait, which is what blocks.
     pub(crate) longest_read: Cost,
@@ -24,7 +24,7 @@ pub(crate) struct StepCosts {
     /// c_r of a user's read: in a superblock its own cluster is silent.
     pub(crate) user_read: Cost,
     pub(crate) longest_user_read: Cost,
-    /// What a page more adds to a step that reads on several chips: its requests for the bus.
+    /// A page more in a step that reads on several chips: its requests for the bus.
     pub(crate) beside: Cost,
     /// c_r' and c_w of a pass of a superblock: of a page that it reads by itself, and of a row.
     pub(crate) alone: Cost,
@@ -37,8 +37,7 @@ pub(crate) struct StepCosts {
 }
 
 impl StepCosts {
-    /// c_r and c_w, Eqs. (1) and (2): each request for the bus waits for one of every other chip of
-    /// its channel (Section 2.10).
+    /// c_r and c_w, Eqs. (1) and (2): a request waits for one of every other chip (Section 2.10).
     pub(crate) fn new(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         let [sense, program, erase, command, transfer] =
             [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]
@@ -108,8 +107,7 @@ impl StepCosts {
         })
     }
 
-    /// Eq. (72): passes take as long as any other's, and pages wait as long as they can, as nothing
-    /// is known of the neighbours.
+    /// Eq. (72): passes as any other's; pages wait as long as they can, as neighbours are unknown.
     pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;

@@ -57,8 +57,7 @@ pub(crate) trait PageOrganisation {
         true
     }
 
-    /// Blocks of a chip that jobs in a row reset; `None` where garbage is collected or they cannot
-    /// be counted.
+    /// Blocks of a chip that jobs in a row reset; `None` where garbage is collected.
     fn resets(&self, _: Request, _block_pages: u64, _chips: u64) -> Option<WorkloadCurve> {
         None
     }

@@ -7,7 +7,7 @@ use super::costs::{ReadTransfers, StepCosts, behind_a_page};
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 
-/// Of a processor with two page registers, a chip or a superblock: the document's letters.
+/// A processor with two page registers, a chip or a superblock: the document's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
 pub(crate) struct Registers {
@@ -99,7 +99,7 @@ impl Registers {
         })
     }
 
-    /// With β_r and β_w of Eq. (71). Pages are charged all chips for which they can wait, a read
+    /// β_r and β_w are of Eq. (71). Pages are charged all chips for which they can wait, a read
     /// `read_ways`. `copying`: the longest step that copies.
     pub(crate) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
@@ -110,8 +110,7 @@ impl Registers {
         Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
-    /// I, Eq. (62): waits for emptying the cache register behind reads, and filling it before
-    /// programs.
+    /// I, Eq. (62): waits for emptying the register behind reads, and filling it before programs.
     #[allow(non_snake_case)] // The document's letters.
     pub(crate) fn turns(work: ChipDuties, server: bool, TurnCounts { J_c, n_r, n_w }: TurnCounts) -> RegisterTurns {
         match work {
@@ -129,7 +128,7 @@ impl Registers {
         of(self.beta_w, fills).checked_add(of(self.beta_r, empties)).expect("four times as much can be added up")
     }
 
-    /// With t_d for each chip charged to every page, and for `chips` more, instead of β.
+    /// It has t_d for each chip charged to every page, and for `chips` more, instead of β.
     pub(crate) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
         let each = |ways: u32| self.t_b.saturating_mul(u64::from(ways).saturating_add(chips));
         let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Cost::ZERO };

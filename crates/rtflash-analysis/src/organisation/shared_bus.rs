@@ -48,7 +48,7 @@ impl SharedBus {
         }
     }
 
-    /// With at most `foreign` chips of others charged; rows wait on `whole` channels as before.
+    /// At most `foreign` chips of others are charged; rows wait on `whole` channels as before.
     pub fn beside_fewer(self, foreign: u32, whole: bool) -> SharedBus {
         let less = self.foreign.saturating_sub(foreign);
         SharedBus { ways: if whole { self.ways } else { self.ways - less }, foreign: self.foreign - less, ..self }

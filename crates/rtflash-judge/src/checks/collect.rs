@@ -177,8 +177,7 @@ impl Collections {
         gauges[Assumption::Reserve].note(free.unwrap_or(reserve.free), account.waiting(), place);
     }
 
-    /// A victim is chosen: rule R4. Says whether it is one, and no block that a void GC job
-    /// empties.
+    /// A victim is chosen: rule R4. Says whether it is one, and no block that a GC job empties.
     pub(crate) fn selected(
         &mut self,
         selection: &Selection,

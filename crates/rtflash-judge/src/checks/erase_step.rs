@@ -20,7 +20,7 @@ pub(crate) struct EraseStep {
 }
 
 impl EraseStep {
-    /// Of this step or of the next one: whether it is as those of the other chips make it.
+    /// Whether it is as the other chips of this step, or of the next one, make it.
     pub(crate) fn takes(&mut self, operation: &Operation, chips: u32) -> bool {
         let Operation { start, end, action, .. } = *operation;
         let is_next = self.start != Some(start);

@@ -169,8 +169,7 @@ impl FailedBlocks {
         self.repeating.get(&processor) == Some(&operation.start)
     }
 
-    /// Programs a page once more, or begins to: a copy inside a chip (`stripe`) begins with its
-    /// read.
+    /// Programs a page once more, or begins to: a copy in a chip (`stripe`) begins with its read.
     #[inline(always)]
     pub(crate) fn is_repeated(
         &mut self,

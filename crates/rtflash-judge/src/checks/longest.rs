@@ -33,8 +33,7 @@ pub(crate) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
     longest_blocker(plan, &plan.clusters()[cluster], by).saturating_add(more)
 }
 
-/// With two page registers from an operation's start to its end, another one before it in the
-/// array.
+/// For two page registers from start to end of an operation, another one before it.
 pub(crate) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     if by.is_cached() {
         let device = plan.device();
@@ -56,7 +55,7 @@ pub(crate) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -
     costs.read.max(costs.program).max(copy).max(if suspends { Span::ZERO } else { costs.erase })
 }
 
-/// With what fails of the step and is programmed once more.
+/// Pages of the step that fail and are programmed once more are included.
 pub(crate) fn longest_blocker(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     let step = longest_step(plan, cluster, by);
     let (device, costs) = (plan.device(), StepSpans::new(plan.device(), cluster.page_delay));

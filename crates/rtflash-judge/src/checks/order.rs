@@ -130,8 +130,7 @@ struct ChipHistory {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ParallelEdf {
     chips: PerId<ChipId, ChipHistory>,
-    /// By cluster and logical page, in nanoseconds: before it was over, its read had no business
-    /// there.
+    /// By cluster and logical page, in ns: before that, its read had no business there.
     programmed: PerId<ClusterId, PerId<Lpn, u64>>,
     erased: PerId<ClusterId, Instant>,
 }

@@ -60,7 +60,7 @@ pub(crate) fn complete(at: Instant, pending: &Pending, gauges: &mut Gauges) {
     gauges[Assumption::GcLeftOut].note(0, u64::from(neither), || pending.place(at, None));
 }
 
-/// With `valid` pages (`NONE`: it is not closed, or a victim already), where `fewest` in the
+/// It has `valid` pages (`NONE`: it is not closed, or a victim already), while `fewest` in the
 /// `lowest` block is what there was. `off`: how far apart they may be at the instant.
 pub(crate) fn chosen(selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32, gauges: &mut Gauges) {
     let place = || Place::from(selection);

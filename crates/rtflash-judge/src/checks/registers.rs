@@ -33,15 +33,14 @@ struct StepOnBus {
     pages: Vec<(Operation, Option<(Instant, Instant)>)>,
     /// Since when they want the bus: at the earliest, and at the latest.
     wanted: (Instant, Instant),
-    /// When the array is through with the page before, at the latest; of a read, the cache
-    /// register.
+    /// When the array is through with the page before, at the latest; of a read, the register.
     free: Instant,
     told: CommandToCome,
     /// Where a command went before its page: when that was over.
     follows: Option<Instant>,
 }
 
-/// By the records so far. Where times are ranges, a register gets free at the earliest instant.
+/// By the records so far. If times are ranges, a register gets free at the earliest instant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct RegisterDesk {
     /// When the array, and the cache register, are free of what was recorded.
@@ -145,7 +144,7 @@ impl RegisterDesk {
         (sensed(of.sensing.min), sensed(of.sensing.max))
     }
 
-    /// With nothing in the registers. Chips that begin together do so in one step.
+    /// The registers are empty. Chips that begin together do so in one step.
     pub(crate) fn inside(&mut self, start: Instant, end: Instant, of: PartLengths) -> Begun {
         if self.inside == Some(start) {
             let end = end.max(self.end);

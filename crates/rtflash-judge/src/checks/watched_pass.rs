@@ -13,12 +13,12 @@ pub(crate) struct WatchedPass {
     /// Pages that have been read and not programmed: the logical page, and where it was.
     pub(crate) buffer: Vec<(Lpn, u32)>,
     pub(crate) copied: u64,
-    /// Of reads, and of programs: when, and how many, padding included.
+    /// Begin and number of reads, and of programs, padding included.
     pub(crate) began: (Option<Instant>, Option<Instant>),
     pub(crate) read: Option<Instant>,
     pub(crate) steps: (u64, u64),
     pub(crate) padded: u64,
-    /// Of steps that are over, and the last one: a step ends when all its chips are done.
+    /// Steps that are over, and the last one: a step ends when all its chips are done.
     pub(crate) time: u64,
     pub(crate) step: Option<(Instant, Instant)>,
     pub(crate) erased: u32,
@@ -43,8 +43,7 @@ impl WatchedPass {
         }
     }
 
-    /// Or a part of it; `suspension`: what suspending takes. Says whether it is as the other chips'
-    /// are.
+    /// Or a part of it; `suspension`: what suspending takes. Whether it is as the other chips' are.
     pub(crate) fn erases(&mut self, operation: &Operation, chips: u32, suspension: u64) -> bool {
         let is_so = self.erase.takes(operation, chips);
         if operation.action == Action::ErasePart {

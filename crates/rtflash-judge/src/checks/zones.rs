@@ -15,8 +15,7 @@ use crate::place::Place;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ZoneOrder {
     pub(crate) gauge: Gauge,
-    /// By chip that is watched and ring, counted through the ring's blocks; [`NONE`]: not known
-    /// yet.
+    /// By watched chip and ring, counted through the ring's blocks; [`NONE`]: not known yet.
     next: Vec<Vec<u32>>,
     own: PerId<SourceId, Option<usize>>,
     replaced: BTreeMap<usize, ReplacedBlocks>,

@@ -134,8 +134,7 @@ impl ByCertificates<'_> {
         }
     }
 
-    /// The map knows of an operation of a processor now, which may have taken a page that is not
-    /// pending.
+    /// The map knows of an operation now, which may have taken a page that is not pending.
     fn took(
         &mut self,
         operation: &Operation,

@@ -181,7 +181,7 @@ impl Report {
 pub struct Statistics {
     report: Report,
     ledger: Ledger,
-    /// With two page registers the next operation can begin before that.
+    /// If there are two page registers, the next operation can begin before that.
     until: PerId<ChipId, Instant>,
     duration: Instant,
 }

@@ -101,7 +101,7 @@ impl Responses {
         if self.exact.is_empty() && self.many.is_none() { None } else { Span::from_ns(self.max) }
     }
 
-    /// What `per_mille` of a thousand jobs do not exceed (nearest rank): exact up to 65,535 jobs,
+    /// `per_mille` of a thousand jobs do not exceed it (nearest rank): exact up to 65,535 jobs,
     /// above that at most one thousandth too long. `None` where no job is complete.
     pub fn percentile(&self, per_mille: u16) -> Option<Span> {
         let rank = |count: u64| (u128::from(count) * u128::from(per_mille)).div_ceil(1_000).max(1);

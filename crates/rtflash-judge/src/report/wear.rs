@@ -18,7 +18,7 @@ pub struct MostWorn {
     pub erases_per_day: f64,
     /// Erases of a block in the mean: below one, the start's contents are still at work.
     pub turns: f64,
-    /// Of 365.25 days, until its blocks are worn out, all alike; `None` where it was not erased, or
+    /// 365.25 days each, until its blocks are worn out, all alike; `None` if it was not erased, or
     /// the device does not state the endurance.
     pub lifetime_years: Option<f64>,
 }

@@ -37,7 +37,7 @@ struct ClusterShape {
 }
 
 impl ClusterShape {
-    /// Of all chips that are watched, with `blocks` of `pages` each: the cluster's from `first` on.
+    /// Among all chips that are watched, of `blocks` of `pages`: the cluster's from `first` on.
     #[inline(always)]
     fn block_of(self, blocks: usize, pages: u32, first: usize, spot: u32) -> usize {
         let block = BlockId(spot / pages).index();
@@ -60,7 +60,7 @@ struct MappedCluster {
     spots: PerId<Lpn, u32>,
 }
 
-/// What is read was last written, and nothing valid is erased: what is not so, against zero.
+/// A read page was last written, and no valid page is erased: exceptions, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mapping {
     blocks: usize,
@@ -154,7 +154,7 @@ impl Mapping {
         self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
-    /// Of a closed block that is no victim, the lowest such block, and the number of others. `None`
+    /// The pages of a closed block, no victim; the lowest such block; the number of others. `None`
     /// where the start is not known.
     pub(crate) fn fewest(&self, at: WatchedChip) -> Option<(u32, BlockId, u64)> {
         let base = self.base(at);

@@ -28,7 +28,7 @@ pub trait Climbable {
     /// What may be moved: one entry for each request of each task.
     fn requests(&self) -> &[ClimbedRequest];
 
-    /// Of each request the latest end of a job after its deadline, in nanoseconds or units, with
+    /// The latest end of a job of each request after its deadline, in nanoseconds or units, with
     /// these arrivals; `None` where none was due.
     fn run(&self, arrivals: &[Arrivals]) -> Vec<Option<i64>>;
 }

@@ -116,7 +116,7 @@ impl Row {
         OnChannel::new(self.channel(), 3 * self.T())
     }
 
-    /// With certificates by the test without its term; `None` where the executor does not do it:
+    /// Certificates are by the test without its term; `None` if the executor does not do it:
     /// collection without writes, ties by turns.
     pub fn on_executor(&self) -> Option<OnExecutor> {
         let set = self.set()?;

@@ -105,8 +105,7 @@ impl StockTally {
     }
 }
 
-/// At the limit of the test; `None` where it is accepted at no load, or also with the term left
-/// out.
+/// At the limit; `None` where it is accepted at no load, or also with the term left out.
 pub fn stock_set(search: StockSearch, number: u64) -> Option<TaskSet> {
     let set = limit::at_limit(search.left_out, &mut Stream::numbered(search.seed, b"stock\0\0\0", number))?;
     let shows = search.left_out.is_none() || !limit::accepts(None, &set);

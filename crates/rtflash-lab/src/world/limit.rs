@@ -28,7 +28,7 @@ pub(super) struct LimitSet {
     pub(super) watches_last: bool,
 }
 
-/// What the other terms let pass beyond the test is looked for in sets that the test rejects.
+/// A breach by the other terms is looked for in sets that the test rejects.
 fn is_stated(term: &str) -> bool {
     ["arrivals", "server-reserve", "reserve-page", "victim-page", "servers", "spare-blocks"].contains(&term)
 }

@@ -80,7 +80,7 @@ fn anywhere(rng: &mut Stream) -> DrawnQueue {
     DrawnQueue { times, block: rng.one_of(&[1, 16]), chips }
 }
 
-/// Of the table "What is necessary", a little changed. An erase that comes by itself there comes
+/// From the table "What is necessary", a little changed. An erase alone there comes
 /// with a page written here, one for each block.
 fn near_a_row(rng: &mut Stream) -> Option<DrawnQueue> {
     let terms: Vec<&Row> = TABLE.iter().filter(|row| row.left_out.term().is_some()).collect();

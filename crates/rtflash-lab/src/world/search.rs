@@ -70,8 +70,7 @@ pub fn judge(case: &Case, left_out: Option<&'static str>) -> SoakOutcome {
     }
 }
 
-/// Draws `runs` cases on the current rayon pool, and judges them. The last set is run as often as
-/// the others.
+/// Draws `runs` cases on the current rayon pool; the last set is run as often as the others.
 pub fn soak_small(search: SmallSearch, runs: u64, watch: &dyn SoakWatch) -> Soaked {
     all_runs(search, runs, watch).shrunk(&|run| case(search, run), watch)
 }

@@ -20,7 +20,7 @@ const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each 
 const MAX_NAMED: usize = 5;
 
 /// Fields other than `clusters`, and `chips`, `tasks`, `certificate` and `relies_on` in each
-/// cluster, are passed over. Where every task has a cluster, names of others are remarks: those
+/// cluster, are passed over. If every task has a cluster, names of others are remarks: those
 /// tasks are gone.
 ///
 /// # Errors

@@ -33,7 +33,7 @@ fn parse_share(numerator: &str, rest: &str) -> Option<Span> {
     u64::try_from(share).ok().and_then(Span::from_ns)
 }
 
-/// With B, kB, MB, GB and TB in thousands, KiB, MiB, GiB and TiB in 1,024; `None` if it is none, or
+/// B, kB, MB, GB and TB in thousands, KiB, MiB, GiB and TiB in 1,024; `None` if it is none, or
 /// not below 2⁶⁴.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();

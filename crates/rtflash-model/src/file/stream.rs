@@ -54,8 +54,7 @@ pub struct Frames<R> {
     line: usize,
     column: usize,
     current: Option<Scan>,
-    /// Up to here every line that begins with `{` begins a value: one that seemed to hold it is
-    /// broken.
+    /// Up to here every line that begins with `{` begins a value: one that held it is broken.
     distrust: usize,
     limit: usize,
     state: ScanState,

@@ -41,8 +41,7 @@ pub fn write_device_in_full(of: &Device) -> String {
     serde_json::to_string(&DeviceWire::Full(of.spec().into())).expect("a device can always be written")
 }
 
-/// It cannot tell what takes arithmetic: names taken, α = 0, data that do not fit, costs above 2⁶³
-/// ns.
+/// It cannot tell names taken, α = 0, data that do not fit, or costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
     schema_for!(TaskSetWire<'static>)
 }

@@ -12,8 +12,7 @@ use crate::time::Span;
 
 const SCALE: u64 = 1_000_000_000;
 
-/// D = x T with x uniform between two billionths. Sets that differ in these alone have the same
-/// tasks otherwise.
+/// D = x T, x uniform between two billionths. Sets that differ in it have the same tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeadlineRange {
     shortest: WriteShare,

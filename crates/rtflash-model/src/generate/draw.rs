@@ -135,7 +135,7 @@ impl SetOptions {
         })
     }
 
-    /// With another limit of draws.
+    /// Draws with another limit.
     ///
     /// # Errors
     /// As [`SetOptions::draw`], but without trying another generator.

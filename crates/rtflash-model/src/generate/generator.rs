@@ -10,8 +10,7 @@ pub enum Generator {
     UUniFastDiscard,
     /// RandFixedSum, which discards nothing (Stafford 2006; Emberson, Stafford and Davis 2010).
     RandFixedSum,
-    /// U_i = U·a_i/Σa, a_i in {1 … 10}, every U_i below 1: the thesis's figures. b_1 : b_2 in {1 …
-    /// 10}.
+    /// U_i = U·a_i/Σa, a_i in {1 … 10}, each below 1: the thesis's. b_1 : b_2 in {1 … 10}.
     IntegerShares,
     /// No total is divided. Heavy tasks ([`Writes::Heavy`](super::Writes::Heavy)) only write,
     /// uniform in [0.5, 0.7); the others, uniform in [0, 0.25) for each request, read the pages of

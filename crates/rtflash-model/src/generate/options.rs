@@ -212,7 +212,7 @@ impl SetOptions {
         &self.spec
     }
 
-    /// Of a random stream of the set: seed, utilization in billionths, index, number of tasks,
+    /// Key of a random stream of the set: seed, utilization in billionths, index, number of tasks,
     /// generator, `of` (`gen`, `acc` for access patterns, `due` for deadlines), little-endian.
     ///
     /// Device, page costs, access, periods, pages, deadlines and the split of reads and writes are

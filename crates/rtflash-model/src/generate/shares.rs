@@ -28,10 +28,9 @@ pub(super) enum ShareProposal {
 /// One distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}; they differ in what they discard.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Method {
-    /// With 0 ≤ x_i, discarded if some x_i > 1 (Bini & Buttazzo 2005). Good for small totals.
+    /// Only 0 ≤ x_i, discarded if some x_i > 1 (Bini & Buttazzo 2005). Good for small totals.
     UUniFast,
-    /// x_1 … x_{n−1} uniform in [0, 1], discarded unless x_n is in it. Good for totals near n/2,
-    /// and without powers.
+    /// x_1 … x_{n−1} uniform in [0, 1], discarded unless x_n is in it. For totals near n/2.
     Independent,
     /// x_1 … x_{n−1} of density ∝ e^(−rate·x) on [0, 1], discarded as before, else kept with
     /// probability e^(−rate·x_n): ∝ e^(−rate·Σx_i), equal everywhere. Good for many tasks and
@@ -69,8 +68,7 @@ impl ShareProposal {
         }
     }
 
-    /// The shares none of which is below `least`: a slice of a smaller total, moved; elsewhere the
-    /// proposal stays.
+    /// No share is below `least`: a slice of a smaller total, moved; elsewhere the proposal stays.
     pub(super) fn of_at_least(self, least: f64, tasks: u32) -> ShareProposal {
         match self {
             ShareProposal::Slice { total, method: Method::UUniFast, complement: false, least: before }

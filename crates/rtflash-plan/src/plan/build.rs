@@ -99,7 +99,7 @@ fn by_certificates(
 }
 
 impl Plan {
-    /// With what an analysis says of each cluster, or by certificates and the device's own times,
+    /// Plans what an analysis says of each cluster, or certificates and the device's own times,
     /// whatever `timing` says.
     pub fn new(
         set: &TaskSet,

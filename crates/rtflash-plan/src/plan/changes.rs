@@ -32,8 +32,7 @@ pub struct PlannedChange {
 }
 
 impl CollectionChange {
-    /// The counter of R1 past the last multiple of α, for f = `free`: max(0, H − f); `None` from α
-    /// on.
+    /// The counter of R1 past the last multiple of α, f = `free`: max(0, H − f); `None` from α on.
     pub fn counted(&self, free: u64) -> Option<u64> {
         let missing = self.collection.reserve_pages.saturating_sub(free);
         (missing < self.collection.reclaimed_pages).then_some(missing)

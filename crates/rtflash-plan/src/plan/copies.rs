@@ -18,7 +18,7 @@ pub struct DrawnAs {
     pub skipped: u64,
 }
 
-/// Of another task in the cluster, with a certificate; the task has none of its own.
+/// Pages of another task in the cluster, with a certificate; the task has none of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedPages {
     /// The cluster.

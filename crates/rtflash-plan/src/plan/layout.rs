@@ -26,7 +26,7 @@ impl Layout {
         Layout { chips, blocks, spare, pages, reserve_pages, reserve_blocks, logical_per_chip, owners, wear_gap }
     }
 
-    /// Of `chips` chips, for requests that write these pages, with `owners` of the logical space.
+    /// For `chips` chips, requests that write these pages, and `owners` of the logical space.
     ///
     /// The reserve is Σ max(αs, w) over the write streams, αs for the server, and on each chip an
     /// open block and one to copy to.
@@ -50,8 +50,7 @@ impl Layout {
     }
 
     /// `reserve` pages are free, of each chip in a stripe, of the cluster in a superblock, besides
-    /// blocks kept back for failures, which can be missing if nothing is written. `None` without
-    /// room.
+    /// blocks kept back for failures (which can be missing if nothing is written). `None`: no room.
     pub fn certified(device: &Device, chips: u32, reserve: Option<u64>, by_chip: bool) -> Option<Layout> {
         let logical_per_chip = u32::try_from(device.logical_pages_per_chip()).ok().filter(|&logical| logical > 0)?;
         let spare = device.spare_blocks();

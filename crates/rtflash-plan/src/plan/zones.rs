@@ -27,8 +27,7 @@ impl ZoneRing {
     }
 }
 
-/// What the data fill, and one more for a writer; the rest is shared equally, or all if it does not
-/// fit.
+/// Zones that the data fill, one more for a writer; the rest, or all if need be, equally.
 pub(super) fn rings(
     set: &TaskSet,
     cluster: &Cluster,

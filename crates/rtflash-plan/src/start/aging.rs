@@ -26,7 +26,7 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
     lpns
 }
 
-/// Where [`aged_chip`] fills all chips alike: chip times the pages of a chip, and the page. `None`
+/// [`aged_chip`] fills all chips alike: chip times the pages of a chip, and the page. `None`
 /// with [`Aging::Random`].
 pub fn aged_places(layout: &Layout, aging: Aging) -> Option<PerId<Lpn, u32>> {
     // Logical pages go round the chips, and round these blocks, a page of each in turn.

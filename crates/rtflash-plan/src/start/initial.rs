@@ -10,7 +10,7 @@ use crate::options::Aging;
 use crate::plan::layout::Layout;
 use crate::plan::{Plan, Promise};
 
-/// With [`Aging::Random`] as with [`Aging::Worst`]; in zones those of seed 0.
+/// [`Aging::Random`] is as [`Aging::Worst`]; in zones those of seed 0.
 pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64 {
     let of = &plan.clusters()[cluster];
     let (layout, first) = (&of.layout, ColumnId(0));

@@ -18,7 +18,7 @@ pub struct ZonesAtStart {
 /// The chip at this position: every task wrote in order, round and round, the last page just before
 /// the ring's next one, alike on all chips. The task's range comes next.
 ///
-/// With [`Aging::Fresh`] it wrote no more than that; with [`Aging::Worst`] the last round ends with
+/// Under [`Aging::Fresh`] it wrote only that; under [`Aging::Worst`] the last round ends with
 /// a block, so that the next page takes a reset; with [`Aging::Random`] anywhere.
 pub fn initial_zones(
     cluster: &ClusterPlan,

@@ -153,7 +153,7 @@ fn tasks(rng: &mut Stream, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases from three tenths of the period on, some released late. With `buffers` a
+/// In half of the cases from three tenths of the period on, some released late. If `buffers`, a
 /// third of these has deadlines of up to four periods.
 pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>, buffers: bool) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {

@@ -9,7 +9,7 @@ use super::{Case, SoakOutcome};
 /// Cases that are run for one shrinking, at most.
 const ATTEMPTS: u32 = 250;
 
-/// The same assumption breaks in the smallest case; `None` where it does not in this one. `judge`
+/// The assumption breaks in the smallest case, too; `None` where it does not in this one. `judge`
 /// runs a case, and none once `stops`.
 pub fn shrink(
     case: Case,

@@ -44,8 +44,7 @@ impl Processor {
         Some(Some(charged.checked_add(sum(ranked)?)?))
     }
 
-    /// Whichever chips are ranked first, the sum is no less. `jobs` is above the jobs with pages
-    /// and the passes.
+    /// The sum is no less in any order of the chips. `jobs`: above the jobs with pages, and passes.
     pub(super) fn waiting_behind_above(
         &self,
         jobs: &AffineBound,

@@ -34,7 +34,7 @@ impl VerifiedTask {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
 
-    /// With the resets of Eq. (76).
+    /// Includes the resets of Eq. (76).
     pub fn time_due(&self, length: i128) -> Option<i128> {
         let steps = self.steps.of(self.requests_due(length))?;
         let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.cost));
@@ -52,8 +52,7 @@ impl VerifiedTask {
         self.pages.of(self.requests_due(length))
     }
 
-    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages from the start to the end, both
-    /// included.
+    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages from start to end, both included.
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
         self.pages.of(length.checked_add(self.jitter)?.div_euclid(self.period) + 1)
     }

@@ -14,9 +14,8 @@ pub(super) struct TestLevels {
 }
 
 impl TestLevels {
-    /// `processors` gives the cluster's by what is relied on; `None` where a number takes more than
-    /// 127 bits. The verdicts: whether it holds, by how little, and if not, whether it would by
-    /// more.
+    /// `processors`: by what is relied on, `None` where a number takes more than 127 bits. The
+    /// verdicts: whether it holds, by how little, and if not, whether it would by more.
     pub fn new(granted: Reliance, processors: impl Fn(Reliance) -> Option<Vec<Processor>>) -> Option<TestLevels> {
         let processors = Reliance::ALL.into_iter().map(processors).collect::<Option<Vec<_>>>()?;
         let mut levels = TestLevels { granted, processors, verdicts: [None; 3] };

@@ -4,8 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Euclid;
 
-/// Fractions of thousands of periods would have thousands of digits; rounded up, a line is above,
-/// too.
+/// Exact fractions of thousands of periods would have as many digits; a line above is enough.
 const PLACES: u32 = 320;
 
 /// rate · L + constant. The lower one of two, in the end, is the lesser.

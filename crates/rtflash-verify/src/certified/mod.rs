@@ -74,7 +74,7 @@ pub struct CertifiedClusterVerification {
     pub space: Space,
     /// Whether the test of time holds, whatever space the data take; `None` as for `holds`.
     pub in_time: Option<bool>,
-    /// What fills the interval that the certificate calls the tightest, or another one.
+    /// Shares of the interval that the certificate calls the tightest, or of another one.
     pub shares: Option<Shares>,
     /// The utilization of that interval by each of the three tests, as [`Reliance::ALL`] has them.
     pub utilizations: Vec<f64>,
@@ -103,10 +103,9 @@ pub struct Shares {
     pub reads: f64,
     /// Writes.
     pub writes: f64,
-    /// Waits for known neighbours; others are in reads and writes. Below zero where the queue
-    /// spares more.
+    /// Waits for known neighbours; below zero where the queue spares more. Others are in the rest.
     pub waiting: f64,
-    /// What first come, first served spares, in nanoseconds: a slack below it is owed to that.
+    /// Waits that first come, first served spares, in nanoseconds: a slack below is owed to it.
     pub saved_ns: i128,
     /// Garbage collection.
     pub gc: f64,

@@ -65,7 +65,7 @@ struct Steps {
     longest_program: i128,
     /// A user's page, c_r' of Eq. (29) in a superblock: cost and longest step.
     user_read: [i128; 2],
-    /// A user's page or row, likewise.
+    /// A user's page or row: cost and longest step.
     user_write: [i128; 2],
 }
 
@@ -122,7 +122,7 @@ impl Steps {
         self.erase[1].max(self.longest_read).max(self.longest_program).max(copy)
     }
 
-    /// Of each of the processor's chips; `None` for a number of more than 127 bits.
+    /// Each of the processor's chips counts; `None` for a number of more than 127 bits.
     fn repeated(&self, device: &Device, size: u64) -> Option<i128> {
         let chips = if self.stripe { 1 } else { i128::from(size) };
         let copy = if self.copies_inside { self.copy[1] } else { 0 };

@@ -36,8 +36,8 @@ pub(super) struct SecondRegister {
 }
 
 impl SecondRegister {
-    /// A chip that can wait for most − 1 others, without work yet. Each read is charged `charged`
-    /// transfers.
+    /// A chip that can wait for most − 1 others, each read charged `charged` transfers; no work
+    /// yet.
     pub fn new(device: &Device, most: i128, charged: i128) -> SecondRegister {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));

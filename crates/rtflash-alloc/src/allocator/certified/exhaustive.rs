@@ -99,7 +99,7 @@ impl ChipPlan {
         ChipPlan { free, given, placements: vec![test.idle(); parts.len()] }
     }
 
-    /// Of two channels that are alike so far, the second gives no more than the first.
+    /// The second of two channels that are alike so far gives no more than the first.
     fn most(&self, at: usize, channel: usize) -> u32 {
         let of = |channel: usize| self.given[..at].iter().map(move |given| given[channel]);
         let free = self.free[channel];
@@ -122,7 +122,7 @@ impl PartitionTrials<'_> {
         self.from.problem.set.device().chips()
     }
 
-    /// Where tasks hold if no page waits, with the load roughly, as if other chips moved the mean.
+    /// Tasks hold there if no page waits; the load is rough, as if other chips moved the mean.
     fn holding(&self, part: &TaskBlock, size: u32) -> impl Iterator<Item = DemandHeld> {
         let (organisations, problem) = (self.organisations, &self.from.problem);
         let device = problem.set.device();
@@ -189,8 +189,7 @@ impl PartitionTrials<'_> {
         None
     }
 
-    /// Gives chips of channels from `channel` on to the cluster `at`, in every way, then to the
-    /// others.
+    /// Gives chips from `channel` on to the cluster `at`, in every way, then to the others.
     fn everywhere(
         &mut self,
         parts: &[TaskBlock],

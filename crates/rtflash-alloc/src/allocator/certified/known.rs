@@ -11,7 +11,7 @@ use super::supposed::{ContentionAssumption, Organisation};
 /// Tasks beyond which nothing is remembered: searches then seldom ask twice.
 pub(super) const MOST_TASKS: u32 = 16;
 
-/// Of each task that was asked for; of others not a number.
+/// Each task that was asked for; others are not a number.
 pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32), Vec<f64>>;
 
 /// Without each of these `exact` takes more instructions under `sound`, for 8 tasks on 16 chips:

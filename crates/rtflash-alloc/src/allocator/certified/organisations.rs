@@ -118,7 +118,7 @@ impl<'a> Organisations<'a> {
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
-    /// With its neighbours; `None` where times cannot be added up.
+    /// Also its neighbours; `None` where times cannot be added up.
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
@@ -161,7 +161,7 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// What is known of one is known of the other.
+    /// Facts about one are facts about the other.
     fn same_assumption(&self, organisation: Organisation, chips: u32) -> ContentionAssumption {
         if self.is_as_in_the_worst_case(organisation, chips) {
             ContentionAssumption::WorstCase
@@ -259,7 +259,7 @@ impl<'a> Organisations<'a> {
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// Of several organisations the one with the least to do.
+    /// The organisation with the least to do, if there are several.
     pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
     }

@@ -55,7 +55,7 @@ fn slack(group: &TaskGroup<DemandHeld>, alone: Smallest<DemandHeld>) -> f64 {
     1.0 - group.held.load - work(alone) / f64::from(group.size)
 }
 
-/// Of equal numbers the lowest positions are first.
+/// The lowest positions are first among equal numbers.
 fn greatest(
     groups: &[TaskGroup<DemandHeld>],
     most: usize,

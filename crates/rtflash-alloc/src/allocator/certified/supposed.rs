@@ -43,7 +43,7 @@ pub(super) enum ContentionAssumption {
     WorstCase,
     /// In stripes, or superblocks alone: transfers a page, confirmed once chips are placed.
     Optimistic(u32),
-    /// In stripes, as if all chips of a channel were the cluster's: likewise.
+    /// In stripes, as if all chips of a channel were the cluster's: confirmed later, too.
     Queue,
     /// None at all, wherever the chips are: what does not hold so holds nowhere.
     NoContention,

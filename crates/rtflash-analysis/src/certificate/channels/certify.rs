@@ -11,7 +11,7 @@ use crate::work::Work;
 /// What certifying came to.
 #[derive(Debug)]
 pub struct Certification {
-    /// `None` where no garbage collection keeps up. Empty after [`certify_whole`] if a cluster
+    /// `None` where no garbage collection keeps up. Empty if [`certify_whole`] finds one that
     /// fails.
     pub certificates: Vec<Option<Certificate>>,
     /// The clusters that fail.
@@ -136,8 +136,7 @@ impl ChannelContention<'_> {
         TestedClusters { fragile, failing, given_up }
     }
 
-    /// As far as it is known with neighbours as busy as can be, and whether the cluster needs
-    /// others.
+    /// As far as it is known with the busiest neighbours, and whether the cluster needs others.
     pub(super) fn first_gc(&self, position: usize) -> (Option<Option<ChosenGc>>, bool) {
         let Some(placed) = self.in_the_worst_case(position) else { return (None, true) };
         match self.choose(&placed) {
@@ -223,8 +222,7 @@ impl ChannelContention<'_> {
         (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
     }
 
-    /// Runs what fails with the garbage collection that comes nearest, and tests its neighbours
-    /// again.
+    /// Runs what fails with the nearest garbage collection, and tests its neighbours again.
     fn settle_beside_failing(
         &mut self,
         busy: &[usize],

@@ -119,7 +119,7 @@ impl<'a> ChannelContention<'a> {
         self.set.device().has_commands()
     }
 
-    /// With a server, nothing is known of what the cluster moves.
+    /// If it has a server, the cluster moves an unknown amount.
     pub fn charge_by(&mut self, position: usize, thousandths: u32) {
         self.servers[position] = thousandths;
     }

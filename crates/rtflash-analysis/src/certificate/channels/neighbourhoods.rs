@@ -36,9 +36,8 @@ impl ChannelMembers {
     }
 }
 
-/// A cluster that is one processor, and its neighbours on the channel on which it may wait for most
-/// of them: u, k and δ of Eq. (69). Without such a channel, or a known load there, it is charged in
-/// full on each.
+/// A cluster that is one processor, and its neighbours on the channel with most of them: u, k and δ
+/// of Eq. (69). Without such a channel, or a known load there, it is charged in full.
 fn of_whole_cluster(mut channels: Vec<ChannelMembers>) -> (SharedBus, Vec<Neighbourhood>) {
     let all = |channels: &[ChannelMembers]| {
         channels.iter().map(ChannelMembers::in_full).fold(SharedBus::alone(), SharedBus::most_of)

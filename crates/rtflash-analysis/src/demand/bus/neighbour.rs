@@ -42,9 +42,8 @@ impl Neighbour {
         Neighbour { pages: chip.pages_line(), commands: chip.commands_line(), ..chip }
     }
 
-    /// min(n_i, N_j) with N_j(L) of Eq. (34), Σ γ(⌈(L + D)/T⌉): live transfers; in a superblock of
-    /// s chips a part of what is programmed, and copies of P_j passes. And repeated programs, Eq.
-    /// (81).
+    /// min(n_i, N_j) with N_j(L) of Eq. (34), Σ γ(⌈(L + D)/T⌉): live transfers; in a superblock a
+    /// part of what is programmed, and copies of P_j passes. And repeated programs, Eq. (81).
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (u128::from(self.repeated), 0u128);
         for request in self.requests.iter().filter(|request| !request.resets) {

@@ -47,8 +47,7 @@ impl FifoBus {
 }
 
 impl Presence {
-    /// R_j, Eq. (44): a page transferred, and then the bus asked for a program, before another
-    /// reads.
+    /// R_j, Eq. (44): a page, and then the bus asked for a program, before another chip reads.
     #[allow(non_snake_case)]
     fn R_j(&self, queue: FifoBus) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }

@@ -109,7 +109,7 @@ impl Contention {
         all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
     }
 
-    /// What each step of a superblock waits beyond its charge, in ns: with them (T) is the test, so
+    /// The wait of each step of a superblock beyond its charge, in ns: it makes (T) the test, so
     /// that what passes (T) passes beside known neighbours.
     pub(super) fn in_full(&self, Waiter { processor, gc, .. }: Waiter<'_>) -> Option<PerStep> {
         let [read, write, pass] = processor.saved_waits(gc)?.map(u128::from);

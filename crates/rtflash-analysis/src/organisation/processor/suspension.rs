@@ -23,8 +23,7 @@ pub(crate) fn of_erases(device: &Device, placement: Placement) -> Option<Option<
 }
 
 impl Processor {
-    /// c_s = t_s + t_u, Eq. (82), of each job; zero where nothing real-time writes, and beside a
-    /// server.
+    /// c_s = t_s + t_u, Eq. (82), of each job; zero without real-time writes, and beside a server.
     pub(crate) fn preemption(&self, server: bool) -> Cost {
         let Some(Suspension { suspend, resume }) = self.suspension.filter(|_| !server) else { return Cost::ZERO };
         if self.write_streams.is_empty() {

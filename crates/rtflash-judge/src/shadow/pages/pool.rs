@@ -11,7 +11,7 @@ pub(crate) struct Pool {
     /// Without erases not counted yet: it is below zero, too, if a trace programs too much.
     pub(crate) free: i64,
     pub(crate) erases: Vec<Instant>,
-    /// Of the row being erased: the chips that are done, and when the last one is.
+    /// The chips that are done with the row being erased, and when the last one is.
     row: (u32, Instant),
     pub(crate) spare: u32,
 }

@@ -45,8 +45,7 @@ impl BlockWear {
 }
 
 impl Mapping {
-    /// Rule L1: of the blocks erased by then, this one was erased least often. `base`: its
-    /// processor's first.
+    /// Rule L1: of the blocks erased by then, this one was erased least. `base`: the first.
     pub(crate) fn opens(&self, operation: &Operation, base: usize, block: usize, gauge: &mut Gauge) {
         let Some(wear) = &self.wear else { return };
         let of = |block: usize| (wear.erases[block], block);
