@@ -14,44 +14,37 @@ use crate::sizing::{
 
 pub use served::{LONGER, RequestTime, ServedBy, Supposed};
 
-/// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
-/// `None`: no such change was found.
+/// Changes each of which alone makes the set schedulable. `None`: no such change was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Advice {
     /// The needs of each task with requests that no number of chips serves.
     pub served: Vec<ServedBy>,
-    /// With such tasks: what the other changes suppose; `None` if nothing was found that serves all
-    /// of them.
+    /// The changes that the others suppose; `None` if nothing was found that serves all of them.
     pub supposed: Option<Supposed>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
     /// A number of channels above the device's that is enough, with as many chips.
     pub channels: Option<u32>,
-    /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
-    /// both. They have other numbers of channels if none was found without. `None` if none was
-    /// found, or `chips` says as much.
+    /// Chips and λ together, perhaps by another algorithm, or with other channels if nothing else
+    /// was found. `None` also if `chips` says as much.
     pub together: Option<Front>,
-    /// The largest λ that passes. If data do not fit: a step above the device's λ with which they
-    /// do, and everything else still passes, and before which the step fails.
+    /// The largest λ that passes, or if data do not fit, the first step with which they do.
     pub logical_ratio: Option<LargestRatio>,
-    /// A share of today's load, in thousandths, that it can carry, and the next thousandth not: the
-    /// load falls to it when all periods grow by its inverse.
+    /// The share of today's load that passes, in thousandths: periods grow by its inverse.
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
     /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
-    /// On a device with programs that fail: a number of failures at once, below today's, with which
-    /// the set passes, while it fails with one more.
+    /// Failures at once, below today's, with which the set passes, and not with one more.
     pub program_failures: Option<u32>,
 }
 
 /// Data that would fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LessData {
-    /// A share of today's data that fits, in thousandths, while the next does not: each task's
-    /// pages times it, rounded down, but at least one page, and with sequential requests at least
-    /// as many as they have.
+    /// In thousandths, and the next does not fit: pages rounded down, at least one, and with
+    /// sequential requests at least as many as they have.
     pub permille: u32,
     /// All data then, in pages, of the tasks that declare any.
     pub pages: u128,
@@ -64,26 +57,20 @@ pub struct MoreChips {
     pub chips: u32,
     /// Whether every number between the device's and it was tried and fails.
     pub fewest: bool,
-    /// The next number of whole channels that is enough, too, where this one leaves a channel
-    /// partly filled.
+    /// If this leaves a channel partly filled.
     pub whole_channels: Option<u32>,
 }
 
 /// Tasks times chips up to which every number of chips is tried.
 const THOROUGH: u64 = 20_000;
-/// Tasks times chips above which nothing is tried: each trial would take longer than a person
-/// waits, and memory in proportion.
+/// Tasks times chips above which nothing is tried: longer than a person waits.
 const TOO_LARGE: u64 = 1_000_000;
 
-/// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
-/// Tasks times chips in all trials of chips and λ together.
 const MOST_TOGETHER: u64 = 2_000_000;
 
-/// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
-/// device, and under an analysis that tests clusters where they are placed by what the tests take.
-/// No device of more than [`TIMES_CHIPS`] times the chips, and [`MORE_CHIPS`], is tried, which
-/// bounds memory; none at all where a request takes too long on any number of chips.
+/// Looks for changes that help; deterministic and bounded. No device of more than [`TIMES_CHIPS`]
+/// times the chips, and [`MORE_CHIPS`], is tried, and none where a request takes too long on any.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
@@ -98,12 +85,10 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     Advice { served, supposed: Some(Supposed { enough, ..supposed }), ..advice }
 }
 
-/// The largest device that is tried.
 fn most_chips(set: &TaskSet) -> u32 {
     set.device().chips().saturating_mul(TIMES_CHIPS).saturating_add(MORE_CHIPS).min(MAX_CHIPS)
 }
 
-/// Changes that help a set whose requests can be served.
 fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     // The reason says which way λ has to go, and what else might help.
     let data = match allocator.allocate(set, analysis) {
@@ -157,8 +142,7 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
 /// Algorithms of little work that may find what another one does not.
 static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
-/// Looks for a boundary between what passes and what fails, with so much work at most. One
-/// beside a trial that was left out is none.
+/// A boundary between what passes and fails; one beside a trial that was left out is none.
 fn within<T>(
     max_work: u64,
     set: &TaskSet,
@@ -177,8 +161,7 @@ fn size(set: &TaskSet, chips: u32) -> u64 {
     set.tasks().len() as u64 * u64::from(chips)
 }
 
-/// The first number of chips from this one on that fills whole channels and passes; `None` where
-/// this one fills them itself.
+/// The first that fills whole channels; `None` where `chips` does.
 fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     /// More chips are not always better: clusters may wait for each other.
     const TRIED: u32 = 4;
@@ -192,7 +175,6 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
 }
 
-/// The fewest channels above today's on which as many chips pass.
 fn more_channels(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
     (1..ways.min(chips)).rev().find_map(|chips_per_channel| {
@@ -201,8 +183,7 @@ fn more_channels(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32
     })
 }
 
-/// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is
-/// bisected.
+/// Beyond a bound only doublings are tried, and the gap is bisected.
 fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
     let enough = |chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set));
     let now = set.device().chips();
@@ -234,8 +215,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     Some(MoreChips { chips: passing, fewest: false, whole_channels: None })
 }
 
-/// A λ above today's that passes, in thousandths: the smallest where it is little work to try each
-/// of them, else one found by doubling steps and bisection.
+/// The smallest λ in thousandths where that is little work, else by doubling and bisection.
 fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
     const STEPS: u64 = RATIO_STEPS as u64;
     let below = set.device().logical_ratio().floor_of(STEPS);
@@ -252,12 +232,10 @@ fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<Logi
     nearest(STEPS - below, |more| enough(below + more)).and_then(|more| ratio(below + more))
 }
 
-/// All data that tasks declare, in pages.
 fn declared(set: &TaskSet) -> u128 {
     set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum()
 }
 
-/// A share of today's data that passes, in thousandths, and the next does not: by bisection.
 fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessData> {
     let with = |permille: u32| {
         let task = |task: &Task| {
@@ -276,21 +254,18 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
     (permille > 0).then_some(LessData { permille, pages })
 }
 
-/// A number of programs below today's that may fail at once, while one more may not: by bisection.
 fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let with = |failures: u32| with_device(set, |spec| DeviceSpec { program_failures: Some(failures), ..spec });
     let enough = |failures: u32| with(failures).is_some_and(|set| passes(&set));
     enough(0).then(|| bisected(set.device().program_failures(), enough))
 }
 
-/// A load below today's that passes, in thousandths, and the next does not: by bisection.
 fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let permille = bisected(1_000, |permille| at_load(set, permille).is_some_and(|set| passes(&set)));
     (permille > 0).then_some(permille)
 }
 
-/// A number below one that fails that passes, and the next does not: by bisection, as if none
-/// passed.
+/// A number below `failing` that passes, while the next does not: by bisection.
 fn bisected(mut failing: u32, passes: impl Fn(u32) -> bool) -> u32 {
     let mut passing = 0;
     while passing + 1 < failing {

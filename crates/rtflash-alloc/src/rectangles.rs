@@ -16,16 +16,12 @@ use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskS
 
 /// Chips that are looked at while clusters are laid out, at most.
 const MAX_ITERATIONS: u64 = 20_000_000;
-/// Layouts that are tested, at most.
 const MOST_TESTS: u64 = 256;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
 const MAX_TEST_WORK: u64 = 100_000_000;
 
-/// The allocation with its clusters as rectangles; as it is where they are. `None` where no layout
-/// is found that passes.
-///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the work is
-/// bounded, so that `None` is no proof.
+/// `None` where no layout is found that passes. `allocation` passes, and so does the result. The
+/// work is bounded, so that `None` is no proof.
 pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let clusters = allocation.clusters();
     let (mut busy, mut free) = (Vec::new(), 0);
@@ -62,11 +58,9 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
 
 struct Block {
     cluster: Cluster,
-    /// Under a demand test.
     placement: Option<Placement>,
 }
 
-/// Which chips are taken.
 struct TakenChips {
     ways: u32,
     taken: Vec<bool>,
@@ -118,10 +112,8 @@ impl TakenChips {
 struct LayoutSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     busy: Vec<Block>,
-    /// Where the first of them are.
     laid: Vec<LaidRectangle>,
     grid: TakenChips,
     /// Under a utilization test: sizes that did not pass, wherever they are.
@@ -137,7 +129,6 @@ impl LayoutSearch<'_> {
         self.iterations == 0 || self.tests == 0 || self.bound.left() == 0
     }
 
-    /// Lays out the clusters that are left, with `more` chips more than they have.
     fn place(&mut self, extra: u32) -> Option<Allocation> {
         let Some(block) = self.busy.get(self.laid.len()) else {
             return if extra == 0 { self.tested() } else { None };
@@ -173,8 +164,7 @@ impl LayoutSearch<'_> {
         None
     }
 
-    /// Channels and ways of these chips, those first that are on as many channels as the cluster
-    /// was.
+    /// Those first that are on as many channels as the cluster was.
     fn shapes(&self, chips: u32) -> Vec<(u32, u32)> {
         let cluster = &self.busy[self.laid.len()].cluster;
         let mut channels: Vec<u32> = cluster.chips.iter().map(|chip| chip.0 / self.grid.ways).collect();
@@ -188,8 +178,7 @@ impl LayoutSearch<'_> {
         shapes
     }
 
-    /// The layout as an allocation, the chips that are left free each by itself, if every cluster
-    /// passes.
+    /// The chips left are free, each by itself.
     fn tested(&mut self) -> Option<Allocation> {
         let sizes: Vec<u32> = self.laid.iter().map(|field| field.channels * field.ways).collect();
         if self.test.is_none() && self.failed.contains(&sizes) {
@@ -211,8 +200,7 @@ impl LayoutSearch<'_> {
     }
 }
 
-/// The allocation of these clusters, each free chip by itself, with certificates where the analysis
-/// has them, if every cluster passes.
+/// Certified if the analysis has certificates; `None` unless every cluster passes.
 pub(crate) fn arranged(
     set: &TaskSet,
     analysis: &dyn Analysis,

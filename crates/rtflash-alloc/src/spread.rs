@@ -12,19 +12,14 @@ use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet
 
 use crate::rectangles::arranged;
 
-/// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
 /// Tasks and chips in all of them together, at most.
 const MOST_WORK: u64 = 64_000_000;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
 const MAX_TEST_WORK: u64 = 100_000_000;
 
-/// The allocation with free chips (those of clusters without tasks) given to the clusters that wear
-/// fastest; `None` where the one that wears fastest gains nothing, nothing is written, or no chip
-/// is free.
-///
-/// `allocation` passes the analysis, and so does what is returned. Deterministic; the work is
-/// bounded.
+/// Free chips given to the clusters that wear fastest; `None` where the fastest gains nothing.
+/// `allocation` passes, and so does the result; the work is bounded.
 pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Option<Allocation> {
     let size = set.tasks().len() as u64 + u64::from(set.device().chips());
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
@@ -41,7 +36,6 @@ pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     found
 }
 
-/// Whether a task of the cluster writes.
 fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
     cluster.tasks.iter().any(|&task| set.tasks().get(task).is_some_and(|task| task.write.is_some()))
 }
@@ -49,17 +43,14 @@ fn writes(set: &TaskSet, cluster: &Cluster) -> bool {
 #[derive(Debug, Clone)]
 struct Busy {
     cluster: Cluster,
-    /// Under a demand test.
     placement: Option<Placement>,
     /// Pages programmed on each of its chips in 2⁶⁴ ns, at most.
     wear: Fraction,
 }
 
-/// An allocation, and what is free in it.
 #[derive(Debug)]
 struct Arranged {
     busy: Vec<Busy>,
-    /// Chips of clusters without tasks, ascending.
     free: Vec<ChipId>,
 }
 
@@ -79,7 +70,6 @@ impl Arranged {
         Arranged { busy, free }
     }
 
-    /// The cluster that wears fastest, the first among equals.
     fn fastest(&self) -> Option<usize> {
         let wearing = (0..self.busy.len()).filter(|&at| self.busy[at].wear.numerator() > 0);
         wearing.max_by(|&a, &b| self.busy[a].wear.cmp(&self.busy[b].wear).then(b.cmp(&a)))
@@ -100,7 +90,6 @@ fn wear(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, certificate: 
 struct SpreadSearch<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Where it has one of placed clusters.
     test: Option<DemandTest>,
     trials: u64,
     work: &'a Work,
@@ -108,8 +97,7 @@ struct SpreadSearch<'a> {
 }
 
 impl SpreadSearch<'_> {
-    /// An allocation in which the cluster that wears fastest wears less, and none wears as fast as
-    /// it did.
+    /// The cluster that wears fastest wears less, and none as fast as it did.
     fn step(&mut self, now: &Arranged) -> Option<Allocation> {
         let fastest = now.fastest()?;
         let writers = now.busy.iter().filter(|busy| writes(self.set, &busy.cluster)).count();
@@ -139,7 +127,7 @@ impl SpreadSearch<'_> {
         None
     }
 
-    /// So many free chips in two ways: next to the cluster's own, and where few others are at work.
+    /// `count` free chips in two ways: next to the cluster's own, and where few others are at work.
     fn picks(&self, now: &Arranged, cluster: usize, count: usize) -> Vec<Vec<ChipId>> {
         let device = self.set.device();
         let channels = device.channels() as usize;
@@ -163,8 +151,7 @@ impl SpreadSearch<'_> {
         if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
     }
 
-    /// The allocation with these chips in the cluster, if all clusters pass and it wears less, and
-    /// none as fast as it did.
+    /// If all clusters pass, the cluster wears less, and none as fast as it did.
     fn with(
         &self,
         now: &Arranged,

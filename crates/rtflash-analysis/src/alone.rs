@@ -7,12 +7,9 @@ use rtflash_model::{Device, Task};
 use super::{Analysis, Test};
 use crate::fraction::{Fraction, Rational};
 
-/// U_i(m) ≤ 1, Eq. (IV.7) without blocking: whether the task's utilization in a cluster of all
-/// chips is at most one. Exact.
-///
-/// Under a [`super::ClusterTest`]: whether it passes alone in such a cluster or on one chip,
-/// because some schemes have a map for each chip. Under a demand test the utilization is the
-/// thesis's.
+/// Whether U_i(m) ≤ 1, Eq. (IV.7) without blocking, in a cluster of all chips. A demand test goes
+/// by the thesis's utilization; under a [`super::ClusterTest`] the task has to pass there or on one
+/// chip, as some schemes have a map for each chip.
 pub fn fits_alone(analysis: &dyn Analysis, device: &Device, task: &Task) -> bool {
     let chips = device.chips();
     match analysis.test() {

@@ -18,13 +18,11 @@ fn linear_demand(test: &dyn LinearTest, device: &Device, task: &Task, chips: u32
     TaskDemand::new(device, task, chips, test.page_costs(device), test.transfer_delay(device, chips))
 }
 
-/// The tasks at these positions.
 fn members<'a>(set: &'a TaskSet, tasks: &'a [TaskId]) -> impl Iterator<Item = &'a Task> {
     tasks.iter().filter_map(|&task| set.tasks().get(task))
 }
 
-/// All terms of U(φ), Eq. (IV.9), for these tasks in a cluster of `chips` chips: blocking
-/// t_e/min(T) first, then each task's. No tasks, no terms.
+/// All terms of U(φ), Eq. (IV.9): blocking t_e/min(T) first, then each task's; none without tasks.
 pub fn linear_terms(set: &TaskSet, test: &dyn LinearTest, tasks: &[TaskId], chips: u32) -> Vec<Fraction> {
     let demands: Vec<TaskDemand> =
         members(set, tasks).map(|task| linear_demand(test, set.device(), task, chips)).collect();
@@ -58,20 +56,14 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: 
     }
 }
 
-/// What an analysis says of these tasks of the set in a cluster of `chips` chips:
-/// whether they are schedulable in it, exactly, and how full it is. Under Theorem 1, Eq. (IV.8),
-/// the load is U(φ) and may be one at most. A cluster without tasks passes, with a load of zero.
+/// Whether these tasks are schedulable in a cluster of `chips` chips, exactly, and how full it is.
+/// Under Theorem 1, Eq. (IV.8), the load is U(φ) and at most one. A cluster without tasks passes.
 ///
-/// Under a demand test a cluster passes that holds wherever its chips are and whatever its
-/// neighbours do; with the right neighbours it may hold where this says no
-/// ([`crate::certified::certified`]). Its load is U(φ) by the thesis's equations.
+/// Under a demand test a cluster passes if it holds wherever its chips are and whatever its
+/// neighbours do ([`crate::certified::certified`] knows them); its load is the thesis's U(φ).
 ///
-/// No cluster passes that has a deadline or a jitter of which the analysis does not know
-/// ([`Analysis::takes_deadlines`]), is on a device with such commands
-/// ([`Analysis::takes_commands`]), or on one of which the analysis says nothing
-/// ([`Analysis::undefined`]).
-///
-/// The test charges its work to `work`.
+/// No cluster passes with a deadline, a jitter or commands that the analysis does not know, or
+/// where it is [undefined](Analysis::undefined).
 pub fn cluster_verdict(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -104,8 +96,7 @@ pub fn cluster_verdict(
     ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 
-/// What a task alone takes of a cluster of `chips` chips, exactly: U_i(s), Eq. (IV.7), without
-/// blocking; under a [`super::ClusterTest`] its load alone.
+/// U_i(s), Eq. (IV.7), without blocking, exactly; under a [`super::ClusterTest`] its load alone.
 pub fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, chips: u32, work: &Work) -> Rational {
     let Some(of) = set.tasks().get(task) else { return Fraction::new(0, 1).into() };
     match analysis.test() {
@@ -118,15 +109,13 @@ pub fn task_load(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, chips: u3
     }
 }
 
-/// Whether these tasks of the set are schedulable in a cluster of `chips` chips:
 /// [`cluster_verdict`]'s yes or no.
 pub fn test_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> bool {
     cluster_verdict(set, analysis, tasks, chips, &Work::new()).passes
 }
 
-/// What share of a cluster is left for a Total Bandwidth Server, exactly: U_s(φ) = 1 − U(φ), Eq.
-/// (IV.10), or what a [`super::ClusterTest`] says. `None` where U(φ) is above one, and under a
-/// demand test, whose servers are in its certificates.
+/// U_s(φ) = 1 − U(φ), Eq. (IV.10), exactly, or by the [`super::ClusterTest`]. `None` above one, and
+/// under a demand test, whose servers are in its certificates.
 pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Rational> {
     if let Test::Cluster(test) = analysis.test() {
         let tasks: Vec<&Task> = members(set, tasks).collect();
@@ -135,8 +124,7 @@ pub fn server_share(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], ch
     utilization(set, analysis, tasks, chips)?.complement()
 }
 
-/// U(φ) and U_s as doubles that a reader may compare with one and zero: where U is near one, on the
-/// side on which it is exactly.
+/// Doubles to compare with one and zero: near one, U is on the side on which it is exactly.
 fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
     if (estimate - 1.0).abs() > 1e-6 {
         return (estimate, (1.0 - estimate).max(0.0));
@@ -150,8 +138,7 @@ fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
     }
 }
 
-/// What the terms of one of the field's schemes come to; nothing under other tests of whole
-/// clusters.
+/// Nothing under other tests of whole clusters.
 fn scheme_shares(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> ClusterReport {
     let Some(scheme) = baseline(analysis.name()) else { return ClusterReport::default() };
     let known: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks().get(task).is_some()).collect();
@@ -175,10 +162,8 @@ fn scheme_shares(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips
     }
 }
 
-/// The cluster in numbers for a reader, each within a few units in the last place.
-///
-/// Under a demand test they are those of the thesis's equations; those of its own need certificates
-/// ([`crate::verdict::report`]).
+/// The cluster in numbers, within a few units in the last place; under a demand test those of the
+/// thesis's equations ([`crate::verdict::report`] has its own).
 pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> ClusterReport {
     if let Test::Cluster(_) = analysis.test() {
         let share = server_share(set, analysis, tasks, chips);

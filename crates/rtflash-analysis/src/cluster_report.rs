@@ -4,12 +4,9 @@ use rtflash_model::{Span, TaskId};
 
 use crate::fraction::Fraction;
 
-/// A cluster in numbers for a reader. Nothing decides by them: verdicts come from
-/// [`test_cluster`](crate::test_cluster).
-///
-/// Under a [`ClusterTest`](crate::ClusterTest) there is no share of anything but the
-/// server's, no period and no GC task, but for the field's schemes
-/// ([`BASELINES`](crate::BASELINES)), which have what their terms are.
+/// A cluster in numbers for a reader; nothing decides by them. Under a
+/// [`ClusterTest`](crate::ClusterTest) only [`BASELINES`](crate::BASELINES) have more than the
+/// server's share.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClusterReport {
     /// U(φ), Eq. (IV.9), or what a test of another form says how full the cluster is.
@@ -24,8 +21,7 @@ pub struct ClusterReport {
     pub gc: f64,
     /// min(T) in nanoseconds; `None` for a cluster without tasks.
     pub min_period: Option<Fraction>,
-    /// U_s = 1 − U(φ), Eq. (IV.10); zero where U(φ) is above one, or a test of another form has no
-    /// server.
+    /// U_s = 1 − U(φ), Eq. (IV.10); zero without a server.
     pub server: f64,
     /// The GC task of each writing task.
     pub gc_tasks: Vec<GcReport>,

@@ -61,8 +61,7 @@ impl fmt::Display for Untestable {
 impl std::error::Error for Untestable {}
 
 impl dyn Analysis + '_ {
-    /// Why it has nothing to say of this set: commands on the bus, the device, or the first request
-    /// with D < T or J > 0, where the analysis does not know of these.
+    /// Commands on the bus, the device, or the first request with D < T or J > 0.
     pub fn refuses(&self, set: &TaskSet) -> Option<Untestable> {
         let because = |cause| Untestable { analysis: self.name(), cause };
         if set.device().has_commands() && !self.takes_commands() {

@@ -29,9 +29,8 @@ impl DemandTest {
         DemandTest { placements: few.copied().unwrap_or(self.placements), ..self }
     }
 
-    /// The placements that clusters of a given allocation may have: any where the better one is
-    /// chosen for each cluster, as each is tested by itself (docs/analysis.md, Theorem 7), and
-    /// elsewhere those of the test.
+    /// For a given allocation: any where the better one is chosen for each cluster, as each is
+    /// tested by itself (docs/analysis.md, Theorem 7).
     pub fn verified(self) -> &'static [Placement] {
         if self.placements == Placement::COLLECTING { &Placement::ALL } else { self.placements }
     }
@@ -41,9 +40,8 @@ impl DemandTest {
         *self.placements.first().expect(certified::ONE_PLACEMENT)
     }
 
-    /// An allocation of any origin with a certificate for each cluster: those that it has stay as
-    /// they are ([`certified::certified`]). If some cluster fails, certificates that rely on
-    /// less are looked for: granting more never refuses more.
+    /// [`certified::certified`]. If some cluster fails, certificates that rely on less are looked
+    /// for: granting more never refuses more.
     pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certification) {
         let relying_on = |rely_on| certified::certified(set, allocation, self.placements, rely_on, work);
         let first = relying_on(self.rely_on);
@@ -54,8 +52,7 @@ impl DemandTest {
         less.map_or(first, |(found, how)| (certified::tightened(set, found, self.rely_on), how))
     }
 
-    /// Certifies clusters with these placements of pages, all or none
-    /// ([`certified::certify_whole`]).
+    /// All or none ([`certified::certify_whole`]).
     pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
         certified::certify_whole(set, clusters, placements, self.rely_on, work)
     }

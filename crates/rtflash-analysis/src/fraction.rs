@@ -96,15 +96,13 @@ pub struct Rational {
 }
 
 impl Rational {
-    /// The product of `numerators` over the product of `denominators`; a denominator of zero counts
-    /// as one.
+    /// Products of both; a denominator of zero counts as one.
     pub fn product<const N: usize, const D: usize>(numerators: [u128; N], denominators: [u128; D]) -> Rational {
         let times = |factors: &[u128]| factors.iter().map(|&factor| BigUint::from(factor)).product();
         Rational { numerator: times(&numerators), denominator: times(&denominators.map(|factor| factor.max(1))) }
     }
 
-    /// The sum, added pairwise in a balanced tree: numbers of equal length are multiplied, which
-    /// big integers are good at, and nothing is reduced, which they are not.
+    /// Added pairwise in a balanced tree, unreduced: big integers multiply equal lengths well.
     pub fn sum<T: Clone + Into<Rational>>(terms: &[T]) -> Rational {
         match terms {
             [] => Rational { numerator: BigUint::zero(), denominator: BigUint::one() },

@@ -93,30 +93,26 @@ pub trait Analysis: Sync {
         &[]
     }
 
-    /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1)
-    /// and (IV.2). Under every test, generated tasks are measured by them, and the executor's
-    /// operations take as long where no certificate says otherwise. t_r and t_w unless an analysis
-    /// says more, with the transfer in them where the device says what they contain.
+    /// Under Theorem 1 the factors of C^r and C^w, Eqs. (IV.1) and (IV.2). They measure generated
+    /// tasks, and time the executor's operations where no certificate does. By default t_r and t_w,
+    /// with the transfer where the device says so.
     fn page_costs(&self, device: &Device) -> PageCosts {
         PageCosts::transfer_inside(device)
     }
 
-    /// Whether it knows of deadlines before the end of the period and of release jitter. Where it
-    /// does not, allocators refuse a set that has one, and [`cluster_verdict`] passes no cluster
-    /// that does.
+    /// Whether it knows D < T and release jitter. If not, allocators refuse a set that has one, and
+    /// [`cluster_verdict`] passes no such cluster.
     fn takes_deadlines(&self) -> bool {
         false
     }
 
-    /// Whether it knows that commands use the bus, too ([`Device::has_commands`]), as demand tests
-    /// do. Where it does not, allocators refuse such a device, and [`cluster_verdict`] passes no
-    /// cluster on one.
+    /// Whether it knows that commands use the bus ([`Device::has_commands`]). If not, allocators
+    /// refuse the device, and [`cluster_verdict`] passes no cluster.
     fn takes_commands(&self) -> bool {
         matches!(self.test(), Test::Demand(_))
     }
 
-    /// Why it has nothing to say of sets like this one on its device, as a sentence; `None` where
-    /// it has. Then allocators refuse the set, and [`cluster_verdict`] passes no cluster.
+    /// Why allocators refuse a set like this and [`cluster_verdict`] passes none of it, if so.
     fn undefined(&self, _set: &TaskSet) -> Option<&'static str> {
         None
     }
@@ -125,10 +121,8 @@ pub trait Analysis: Sync {
     fn test(&self) -> Test<'_>;
 }
 
-/// What follows from [`Analysis::test`], and so is no analysis's to replace.
 impl dyn Analysis + '_ {
-    /// How long a page occupies its chip on the device that it speaks of: its page costs, and under
-    /// a demand test t_r + t_d and t_w + t_d.
+    /// How long a page occupies its chip: page costs; under a demand test t_r + t_d and t_w + t_d.
     pub fn occupancy(&self, device: &Device) -> PageCosts {
         match self.test() {
             Test::Demand(_) => PageCosts::transfer_on_top(device),
@@ -157,16 +151,14 @@ impl dyn Analysis + '_ {
         test.placements
     }
 
-    /// The most that a promise of its [`DemandTest`] can rely on; the default, which has no
-    /// meaning, without such a test.
+    /// The most that a promise of its [`DemandTest`] relies on; meaningless without one.
     pub fn relies_on(&self) -> Reliance {
         let Test::Demand(test) = self.test() else { return Reliance::default() };
         test.rely_on
     }
 
-    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to
-    /// (IV.7). `None` under a [`ClusterTest`], which has none. Under a demand test they are those
-    /// of [`Thesis`]: generated tasks are measured by them, and they decide nothing else.
+    /// Eqs. (IV.1) to (IV.7), exactly; `None` under a [`ClusterTest`]. Under a demand test those of
+    /// [`Thesis`], which measure generated tasks and decide nothing.
     pub fn demand(&self, device: &Device, task: &Task, chips: u32) -> Option<TaskDemand> {
         match self.test() {
             Test::Utilization(test) => Some(test.demand(device, task, chips)),
@@ -178,9 +170,8 @@ impl dyn Analysis + '_ {
         }
     }
 
-    /// D(s): transfer delay charged to each page of a server's job, and the wait for the bus that
-    /// the executor allows a page, in a cluster of `chips` chips. Where the test does not say, the
-    /// most that a channel's other chips can take: t_d·(m_c − 1).
+    /// D(s), charged to each page of a server's job, and what the executor lets a page wait for the
+    /// bus. By default what a channel's other chips take: t_d·(m_c − 1).
     pub fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
         match self.test() {
             Test::Linear(test) => test.transfer_delay(device, chips),
@@ -194,7 +185,6 @@ impl dyn Analysis + '_ {
     }
 }
 
-/// The analyses with a constant of [`Reliance`].
 macro_rules! all {
     ($granted:expr) => {
         [
@@ -211,7 +201,6 @@ macro_rules! all {
 /// Every analysis that has a name, where promises may rely on the neighbours.
 pub static ANALYSES: [&dyn Analysis; 6] = relying_on(Reliance::Neighbours);
 
-/// Every analysis that has a name, where promises may rely on so much.
 const fn relying_on(granted: Reliance) -> [&'static dyn Analysis; 6] {
     match granted {
         Reliance::Nothing => all!(Reliance::Nothing),
@@ -230,8 +219,7 @@ pub fn analyses_and_baselines() -> impl Iterator<Item = &'static dyn Analysis> {
     ANALYSES.into_iter().chain(BASELINES.map(|of| of as &dyn Analysis))
 }
 
-/// The analysis of that name, its promises relying on so much at most; [`BASELINES`] and
-/// those of [`NECESSARY`] have one, too.
+/// One of [`ANALYSES`], [`BASELINES`] or [`NECESSARY`], its promises relying on this at most.
 pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
     let named = relying_on(granted).into_iter().chain(NECESSARY).find(|analysis| analysis.name() == name);
     named.or_else(|| baseline(name).map(|of| of as &dyn Analysis))

@@ -4,17 +4,13 @@ use crate::fraction::Fraction;
 
 /// What terms are added up to: a double, or the terms themselves.
 pub(crate) trait LongRun: Default + Clone {
-    /// Adds `numerator` / `denominator`; a denominator of zero counts as one.
     fn add(&mut self, numerator: u128, denominator: u128);
 
-    /// Adds all of another one's terms.
     fn append(&mut self, other: Self);
 
-    /// All of it, `times` over, divided by `sharing`, above zero; `None` where its numbers are too
-    /// large.
+    /// Everything `times` over, divided by `sharing` > 0; `None` where numbers are too large.
     fn scaled(&self, times: u128, sharing: u128) -> Option<Self>;
 
-    /// Its sum, about.
     fn estimate(&self) -> f64;
 }
 
@@ -65,7 +61,6 @@ pub(crate) struct Line<L> {
 }
 
 impl<L: LongRun> Line<L> {
-    /// Adds `numerator` / `denominator` to the slope.
     pub(crate) fn add(&mut self, numerator: u128, denominator: u128, constant: f64) {
         self.slope.add(numerator, denominator);
         self.constant += constant;
@@ -78,9 +73,15 @@ impl<L: LongRun> Line<L> {
         Some(())
     }
 
-    /// The slope, about.
     pub(crate) fn rate(&self) -> f64 {
         self.slope.estimate()
+    }
+}
+
+impl Line<f64> {
+    /// At most this much a nanosecond, in intervals of `length` and more.
+    pub(crate) fn share_of(&self, length: f64) -> f64 {
+        self.slope + self.constant / length
     }
 }
 

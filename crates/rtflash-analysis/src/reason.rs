@@ -2,26 +2,21 @@
 
 use rtflash_model::{Space, Span};
 
-/// Why a cluster does not hold a task. A load, a demand and a number of pages are different
-/// quantities and are never compared.
+/// Why a cluster does not hold a task. The quantities differ and are never compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// Utilizations sum to too much: U(φ) > 1 under Theorem 1, and under the sound analyses the
-    /// long-run load of a processor, which has to stay below one.
+    /// U(φ) > 1 under Theorem 1; under demand tests a processor's long-run load, not below one.
     Load {
-        /// U(φ), Eq. (IV.9), above one; or the long-run load, Σ C/T with garbage collection, at
-        /// least one.
+        /// U(φ), Eq. (IV.9), or the long-run load, Σ C/T with garbage collection.
         utilization: f64,
     },
     /// The load is below one, but demand and blocking exceed an interval (the sound analyses).
     Demand(Excess),
     /// The declared data do not fit the cluster's logical pages, whatever the timing test says.
     Data(Space),
-    /// One request can never be served, on no cluster of the device and by itself: it takes longer
-    /// than the time to its deadline.
+    /// A request takes longer than the time to its deadline in every cluster, even alone.
     Request(TooLong),
-    /// The write requests are too large for the cluster's blocks: the free pages that they need
-    /// leave no block that garbage collection could gain from (the sound analyses).
+    /// Write requests are too large for the cluster's blocks: collection could gain from none.
     Blocks(NoRoomForGc),
 }
 
@@ -41,8 +36,7 @@ impl Excess {
     }
 }
 
-/// A request that takes longer than the time from its release to its deadline wherever it is
-/// served, or as long as its period.
+/// A request that takes longer than D − J wherever it is served, or as long as its period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TooLong {
     /// Whether it is the task's write request, not its read.
@@ -51,9 +45,7 @@ pub struct TooLong {
     pub pages: u64,
     /// The least time that it takes on any cluster of the device, in nanoseconds.
     pub least_ns: u128,
-    /// The longest time that nothing interrupts and that begins before it, in nanoseconds: a step
-    /// of the garbage collection that its own task's writes need. With `least_ns` above D − J, or
-    /// `least_ns` is as long as the period.
+    /// The longest step that begins before it, in nanoseconds: of its own task's collection.
     pub blocking_ns: u128,
     /// Whether that step is an erase.
     pub behind_erase: bool,
@@ -65,21 +57,17 @@ pub struct TooLong {
     pub utilization: Option<f64>,
 }
 
-/// A processor whose blocks do not suffice for garbage collection: F + ⌊Λ/PP⌋ + 1 > N
-/// (docs/analysis.md, Section 2.2).
+/// F + ⌊Λ/PP⌋ + 1 > N: the blocks do not suffice (docs/analysis.md, Section 2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoomForGc {
-    /// F + ⌊Λ/PP⌋ + 1: blocks needed at least. F are those that cannot be victims, with the
-    /// shortest deadline of garbage collection; ⌊Λ/PP⌋ is what the logical pages fill.
+    /// F + ⌊Λ/PP⌋ + 1: blocks that cannot be victims, and what the logical pages fill.
     pub needed_blocks: u64,
     /// N: blocks of a chip, so (super)blocks of the processor.
     pub blocks: u64,
 }
 
 impl Reason {
-    /// What it is called in JSON: `load`, `demand`, `data` or `request`. Too few blocks are
-    /// `request`, too: it is the size of the write requests that asks for them, and no longer
-    /// period helps.
+    /// Its name in JSON. Too few blocks are a `request`: the size of write requests asks for them.
     pub fn name(&self) -> &'static str {
         match self {
             Reason::Load { .. } => "load",
@@ -89,8 +77,7 @@ impl Reason {
         }
     }
 
-    /// The utilization that would have been reached, where that was the measure: above one, or
-    /// under the sound analyses at least one.
+    /// The utilization that would be reached, where that is the measure.
     pub fn utilization(&self) -> Option<f64> {
         match self {
             Reason::Load { utilization } => Some(*utilization),

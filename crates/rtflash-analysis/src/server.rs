@@ -30,8 +30,7 @@ pub struct JobPages {
 #[derive(Debug, Clone)]
 pub struct Server {
     share: Rational,
-    /// The share as numerator and denominator, where they are small: most are, and then a deadline
-    /// needs no big integers.
+    /// Small numerator and denominator: most are, and then a deadline needs no big integers.
     small_share: Option<(u64, u64)>,
     page_costs: PageCosts,
     page_delay: Span,
@@ -43,8 +42,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server of a cluster of `chips` chips with these tasks of the set, or `None`
-    /// where nothing is left for it: U_s ≤ 0.
+    /// `None` where nothing is left: U_s ≤ 0.
     pub fn new(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> Option<Server> {
         let share = server_share(set, analysis, tasks, chips).filter(|share| !share.is_zero())?.reduced();
         let device = set.device();
@@ -75,9 +73,8 @@ impl Server {
         self.last_deadline
     }
 
-    /// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0: the GC passes of Eq. (IV.12), as
-    /// printed. A job that only reads is charged for what the jobs before it wrote, where that is
-    /// more than one pass reclaims.
+    /// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0, Eq. (IV.12). A job that only reads pays
+    /// for earlier writes, where these exceed one pass.
     pub fn gc_passes(&self, job: JobPages) -> u64 {
         let pages = self.written.saturating_add(job.write);
         if pages > self.reclaimed { pages.div_ceil(self.reclaimed) } else { 0 }
@@ -91,8 +88,7 @@ impl Server {
         read.checked_add(write)?.checked_add(gc)
     }
 
-    /// What a job arriving now would be granted: d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11).
-    /// `None` where the deadline is at 2⁶³ ns or later.
+    /// d_j = max(a_j, d_{j−1}) + C_j/U_s, Eq. (IV.11); `None` from 2⁶³ ns on.
     pub fn offer(&self, arrival: Instant, job: JobPages) -> Option<TbsGrant> {
         let execution = self.execution(job)?;
         let stretched = match self.small_share {
@@ -120,9 +116,8 @@ impl Server {
     }
 }
 
-/// The server (by position) that offers an arriving job the earliest deadline, in whole
-/// nanoseconds, lowest position on a tie; `None` where none can take it. Clusters without a server
-/// (U_s ≤ 0) are `None`.
+/// The server that offers the earliest deadline, in whole nanoseconds, the lowest position on a
+/// tie. `None`: clusters without a server.
 pub fn earliest_deadline(servers: &[Option<Server>], arrival: Instant, job: JobPages) -> Option<usize> {
     let offers = servers
         .iter()

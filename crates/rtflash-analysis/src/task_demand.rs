@@ -19,8 +19,7 @@ pub struct StreamDemand {
 }
 
 impl StreamDemand {
-    /// C^r = r·t_r, C^w = w·t_w, Eqs. (IV.1) and (IV.2), and D^r = r·D(s), D^w = w·D(s), Eqs.
-    /// (IV.5) and (IV.6).
+    /// C^r = r·t_r, C^w = w·t_w, D^r = r·D(s), D^w = w·D(s): Eqs. (IV.1), (IV.2), (IV.5), (IV.6).
     fn new(request: Request, page_cost: Span, page_delay: Span) -> StreamDemand {
         // A checked task set has pages · (cost + delay) below 2⁶³ ns with the thesis's costs and
         // delays; with others it may be above, and above every period.
@@ -90,8 +89,7 @@ pub(crate) fn exactly_over(time: Span, period: Fraction) -> Rational {
     Rational::product([time.as_ns().into(), period.denominator()], [period.numerator()])
 }
 
-/// All terms of a task's utilization in a cluster, Eq. (IV.7). A missing request has no term;
-/// without a write there is no GC task.
+/// A task's utilization, Eq. (IV.7). A missing request has no term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskDemand {
     /// The read request's.
@@ -103,8 +101,7 @@ pub struct TaskDemand {
 }
 
 impl TaskDemand {
-    /// The demand of `task` in a cluster of `chips` chips, with these costs of a page and this
-    /// D(s): Eqs. (IV.1) to (IV.6).
+    /// Eqs. (IV.1) to (IV.6) with these costs of a page and this D(s).
     pub fn new(device: &Device, task: &Task, chips: u32, costs: PageCosts, delay: Span) -> TaskDemand {
         TaskDemand {
             read: task.read.map(|read| StreamDemand::new(read, costs.read, delay)),
@@ -121,8 +118,7 @@ impl TaskDemand {
         read.into_iter().chain(write).chain(gc)
     }
 
-    /// Each kind of job that the task gives its cluster, read, write and GC, as far as they exist:
-    /// C + D or C^g in nanoseconds, and its period. Each is due a period after its release.
+    /// Read, write and GC: C + D or C^g in nanoseconds, and the period, in which it is due.
     pub fn jobs(&self) -> impl Iterator<Item = (u128, Fraction)> + use<> {
         let request = |of: StreamDemand| {
             let time = u128::from(of.service.as_ns()) + u128::from(of.delay.as_ns());

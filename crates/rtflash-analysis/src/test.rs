@@ -8,53 +8,43 @@ use crate::fraction::Rational;
 /// How an analysis tests a cluster.
 #[derive(Clone, Copy)]
 pub enum Test<'a> {
-    /// Theorem 1 where every utilization is linear in pages: blocking and Σ U_i(s) are at most one.
-    /// Allocators have fast paths for it, and its equations cannot be replaced one by one: page
-    /// costs and a transfer delay are all there is to say.
+    /// Theorem 1 with utilizations linear in pages. Allocators have fast paths for it: page costs
+    /// and a transfer delay are all there is to say.
     Linear(&'a dyn LinearTest),
     /// Theorem 1 with utilizations of the analysis's own.
     Utilization(&'a dyn UtilizationTest),
     /// Any yes or no that depends on the tasks of a cluster and on its number of chips.
     Cluster(&'a dyn ClusterTest),
-    /// Processor demand of a cluster where it is placed, with certificates ([`crate::certified`]).
-    /// The first three know tasks and a number of chips alone.
+    /// Processor demand of a placed cluster, with certificates ([`crate::certified`]).
     Demand(DemandTest),
 }
 
 impl dyn Analysis + '_ {
-    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of
-    /// chips alone.
+    /// `None` where it knows tasks and a number of chips alone.
     pub fn demand_test(&self) -> Option<DemandTest> {
         let Test::Demand(test) = self.test() else { return None };
         Some(test)
     }
 
-    /// Whether clusters may be zones of tasks: a device that collects nothing and keeps no page
-    /// back, of which the necessary tests say nothing.
+    /// Whether the device can be one of zones, of which the necessary tests say nothing.
     pub fn owns_zones(&self) -> bool {
         self.demand_test().is_some_and(|test| test.placements.iter().any(|placement| placement.is_zoned()))
     }
 }
 
-/// Theorem 1 with [`Analysis::page_costs`] and a transfer delay: Eqs. (IV.1) to (IV.9).
-///
-/// A request of 2⁶³ ns or more, delay included, counts as one of 2⁶³ − 1 ns, which is above every
-/// period.
+/// Theorem 1 with [`Analysis::page_costs`] and a delay: Eqs. (IV.1) to (IV.9). A request of 2⁶³ ns
+/// or more counts as 2⁶³ − 1 ns, above every period.
 pub trait LinearTest: Analysis {
-    /// D(s): transfer delay charged to each page in a cluster of `chips` chips, the factor of D^r
-    /// and D^w in Eqs. (IV.5) and (IV.6). It need not be monotone in the chips.
+    /// D(s), the factor of D^r and D^w in Eqs. (IV.5) and (IV.6). It need not be monotone.
     fn transfer_delay(&self, device: &Device, chips: u32) -> Span;
 }
 
-/// Theorem 1 with any U_i(s): a cluster is schedulable iff t_e/min(T) + Σ U_i(s) ≤ 1, Eqs. (IV.8)
-/// and (IV.9).
-///
-/// U_i(s) may depend on the task, on the number of chips and on the device, in any way; the tests
-/// are made in exact fractions. Jobs that are not real-time have servers of 1 − U(φ), where a page
-/// of a job costs [`Analysis::page_costs`] and waits for all other chips of its channel.
+/// Theorem 1 with any U_i(s): schedulable iff t_e/min(T) + Σ U_i(s) ≤ 1, Eqs. (IV.8) and (IV.9), in
+/// exact fractions. Servers for other jobs have 1 − U(φ): a page costs [`Analysis::page_costs`] and
+/// waits for all other chips of its channel.
 pub trait UtilizationTest: Sync {
-    /// All terms of a task's utilization in a cluster of `chips` chips. The same input gives the
-    /// same terms, always. [`TaskDemand::new`] has those of the thesis, to change.
+    /// Terms of a task in a cluster of `chips` chips, a function of the input alone.
+    /// [`TaskDemand::new`] has the thesis's, to change.
     fn demand(&self, device: &Device, task: &Task, chips: u32) -> TaskDemand;
 }
 
@@ -75,8 +65,7 @@ pub trait UtilizationTest: Sync {
 /// In the executor, operations take [`Analysis::page_costs`], and garbage collection is released by
 /// Eq. (IV.4).
 pub trait ClusterTest: Sync {
-    /// Whether these tasks, at least one and in the order of their set, are schedulable in a
-    /// cluster of `chips` chips. The same input gives the same verdict, always.
+    /// Whether at least one task, in the order of the set, is schedulable: a function of the input.
     fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict;
 
     /// Chips of the largest cluster that can pass. Algorithms merge no clusters beyond it.
@@ -84,8 +73,7 @@ pub trait ClusterTest: Sync {
         device.chips()
     }
 
-    /// What share of such a cluster a Total Bandwidth Server may have beside the tasks, below or
-    /// equal to one. `None`: there is no server.
+    /// The share of a Total Bandwidth Server beside the tasks, at most one, if there is one.
     fn server_share(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<Rational> {
         None
     }
@@ -96,8 +84,7 @@ pub trait ClusterTest: Sync {
 pub struct ClusterVerdict {
     /// Whether it is schedulable. This alone decides.
     pub passes: bool,
-    /// How full it is: what allocators order clusters by, and reports show in the place of U. One
-    /// or less where it passes, by custom.
+    /// Orders clusters, and is shown as U: at most one where the cluster passes, by custom.
     pub load: Rational,
 }
 

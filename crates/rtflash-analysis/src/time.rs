@@ -7,8 +7,7 @@ use rtflash_model::Span;
 
 use crate::fraction::to_f64;
 
-/// What a step, a request or a pass takes of a processor, in whole nanoseconds below 2⁶⁴. It may be
-/// longer than every length of time, and is late everywhere then.
+/// Time of a step, a request or a pass, in whole nanoseconds below 2⁶⁴: late if above any length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Cost(u64);
 
@@ -16,7 +15,7 @@ impl Cost {
     /// Nothing.
     pub const ZERO: Cost = Cost(0);
 
-    /// So many nanoseconds.
+    /// This number of nanoseconds.
     pub const fn from_ns(nanoseconds: u64) -> Cost {
         Cost(nanoseconds)
     }
@@ -76,10 +75,8 @@ impl From<Span> for Cost {
     }
 }
 
-/// What jobs demand of a processor within an interval, in whole nanoseconds.
-///
-/// Sums and products stop at 2¹²⁸ − 1, which is on the safe side: no interval has so much, so what
-/// demands it fits nowhere.
+/// Demand of jobs within an interval, in whole nanoseconds. Sums and products stop at 2¹²⁸ − 1, the
+/// safe side: no interval has so much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ProcessorTime(u128);
 
@@ -87,7 +84,7 @@ impl ProcessorTime {
     /// Nothing.
     pub const ZERO: ProcessorTime = ProcessorTime(0);
 
-    /// So many nanoseconds.
+    /// This number of nanoseconds.
     pub const fn from_ns(nanoseconds: u128) -> ProcessorTime {
         ProcessorTime(nanoseconds)
     }
@@ -128,8 +125,7 @@ impl ProcessorTime {
         self.0.checked_sub(other.0).map(ProcessorTime)
     }
 
-    /// The shortest interval that has it for jobs which may use `thousandths` of a processor: never
-    /// none of it. `None` where no length of time is long enough.
+    /// The shortest interval that has it for jobs with `thousandths` of a processor, if any has.
     #[inline]
     pub fn shortest(self, thousandths: u64) -> Option<Span> {
         let time = u64::try_from(self.0).ok();

@@ -6,8 +6,7 @@ use crate::certified::{certify_without_servers, holding, reports};
 use crate::work::Work;
 use crate::{Analysis, ClusterReport, cluster_verdict, report_cluster};
 
-/// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
-/// demand test the allocation has certificates ([`crate::certified::certified`]).
+/// Numbers for a reader; under a demand test the allocation has certificates.
 pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<ClusterReport> {
     match analysis.demand_test() {
         Some(test) => reports(set, allocation, test.rely_on),
@@ -15,8 +14,7 @@ pub fn report(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     }
 }
 
-/// Whether each cluster of an allocation passes, under an analysis of either kind, exactly: its
-/// test of time, and the tasks' data fit.
+/// Whether each cluster is in time, exactly, and its data fit.
 pub fn passing(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
     passing_charged(set, analysis, allocation, &Work::new())
 }
@@ -28,8 +26,7 @@ pub fn passing_charged(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allo
     in_time.zip(fits).map(|(in_time, fits)| in_time && fits).collect()
 }
 
-/// Whether each cluster of an allocation passes the analysis's test of time, whatever space its
-/// data take. Exact.
+/// Whether each cluster is in time, whatever space its data take. Exact.
 pub fn in_time(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<bool> {
     in_time_charged(set, analysis, allocation, &Work::new())
 }
@@ -43,8 +40,7 @@ fn in_time_charged(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocati
     }
 }
 
-/// The data of each cluster of an allocation beside its logical pages; under a demand test, as
-/// their certificates place pages.
+/// The data of each cluster, under a demand test as certificates place pages.
 pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> Vec<Space> {
     let is_placed = analysis.demand_test().is_some();
     each(allocation, |position, cluster| {
@@ -53,9 +49,8 @@ pub fn spaces(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     })
 }
 
-/// Valid pages of a victim at most, and pages that a pass reclaims at least, on each chip or in a
-/// superblock: by Eq. (IV.3), or under a demand test as the certificate has them; `None` without
-/// garbage collection.
+/// Valid pages of a victim at most, and pages that a pass reclaims at least: Eq. (IV.3), or as the
+/// certificate has them.
 pub fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certificate>) -> Option<(u64, u64)> {
     if analysis.demand_test().is_some() {
         let collection = certificate?.collection?;
@@ -64,8 +59,7 @@ pub fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option<&Certi
     Some((set.device().valid_pages_bound().into(), set.device().reclaimed_per_chip().into()))
 }
 
-/// The allocation with what the analysis needs of it: under a demand test a certificate for each
-/// cluster that has none. The others stay as they are.
+/// Adds a certificate to each cluster that has none, under a demand test.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     match analysis.demand_test() {
         Some(test) if !allocation.is_certified() => test.certified(set, &allocation, &Work::new()).0,
@@ -73,8 +67,7 @@ pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation)
     }
 }
 
-/// An allocation that passes, without servers: jobs that are not real-time get nothing, and erases
-/// are suspended where the device can. Under an analysis without certificates it stays as it is.
+/// For an allocation that passes; erases are suspended where the device can.
 pub fn without_servers(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     let (Some(test), Some(certificates)) = (analysis.demand_test(), allocation.certificates()) else {
         return allocation;

@@ -18,16 +18,12 @@ pub struct PlacementProgress {
 /// What a decision takes for each request that is looked at in an interval. About a nanosecond of
 /// one core is the unit, so that a bound on it is one on time.
 const LOOK: u64 = 4;
-/// What it takes for each request that is made ready for tests.
 const PREPARED: u64 = 20;
 
 /// It is notified how far an algorithm has come.
 type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 
-/// A counter of the work that tests do, in requests looked at in an interval.
-///
-/// Whoever tests clusters charges it. A bound on work is a `WorkBound` on a counter, and several
-/// may be on one, each from its own start on.
+/// Counts requests looked at in an interval; `WorkBound`s count from their own start on.
 #[derive(Default)]
 pub struct Work {
     charged: Cell<u64>,
@@ -49,9 +45,7 @@ impl Work {
         Work::default()
     }
 
-    /// A counter that nothing was charged to. Algorithms that place task after task, with clusters
-    /// as large as need be, notify `listener` how far they have come: before the first task, and
-    /// after each.
+    /// `listener` hears how far an algorithm that places task after task has come.
     pub fn watched(listener: impl Fn(PlacementProgress) + Send + 'static) -> Work {
         Work { listener: Some(Box::new(listener)), ..Work::default() }
     }
@@ -73,8 +67,7 @@ impl Work {
         self.takes(LOOK, requests);
     }
 
-    /// [`charge`](Work::charge) in a search that has looked at many intervals before: each request
-    /// takes a decision `each`.
+    /// [`charge`](Work::charge) after many looks: each request takes a decision `each`.
     pub(crate) fn charge_quick(&self, requests: usize, each: u64) {
         self.charged.set(self.charged.get().wrapping_add(requests as u64));
         self.takes(each, requests);
@@ -91,8 +84,7 @@ impl Work {
         }
     }
 
-    /// Makes a decision that can take `most`: a search for it gives up once
-    /// [`Work::is_used_up`].
+    /// Decides with at most `most`; a search gives up once [`Work::is_used_up`].
     pub fn deciding<R>(&self, most: u64, decide: impl FnOnce() -> R) -> R {
         let before = self.left.replace(Some(most));
         let decision = decide();

@@ -2,10 +2,9 @@
 
 use super::time::product;
 
-/// The upper workload curve of a request on a processor (docs/analysis.md, Eq. (24)): γ(k) =
-/// ⌈k n/s⌉ pages, or steps, of k of its jobs in a row, at most. Of a stream on a stripe n is what a
-/// job has, and s the cluster's chips; of all others n is what a job may have on the processor, and
-/// s is 1.
+/// Upper workload curve (docs/analysis.md, Eq. (24)): γ(k) = ⌈k n/s⌉ pages or steps of k jobs in a
+/// row. For a stream on a stripe n is a job's, and s the cluster's chips; else n is a job's on
+/// the processor, and s is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkloadCurve {
     pages: u64,
@@ -15,13 +14,12 @@ pub struct WorkloadCurve {
 }
 
 impl WorkloadCurve {
-    /// So many of each job, whatever the one before it had.
+    /// This number of each job, whatever the one before it had.
     pub const fn each(pages: u64) -> WorkloadCurve {
         WorkloadCurve { pages, chips: 1, more: 0 }
     }
 
-    /// Of jobs of `pages` pages, each from where the last one ended, on one of `chips` chips; no
-    /// chips count as one.
+    /// Jobs of `pages` pages in a row on one of `chips` chips; no chips count as one.
     pub const fn stream(pages: u64, chips: u64) -> WorkloadCurve {
         let chips = if chips == 0 { 1 } else { chips };
         WorkloadCurve { pages, chips, more: chips - 1 }

@@ -41,7 +41,6 @@ macro_rules! assumptions {
                 }
             }
 
-            /// The assumption in a sentence.
             pub(super) fn statement(self, by_certificates: bool) -> &'static str {
                 let sentences: &[&str] = match self {
                     $(Assumption::$assumption => &[$theorem $(, $certificates)?],)*

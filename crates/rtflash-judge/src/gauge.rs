@@ -19,7 +19,6 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// By how much the bound is broken; at most zero where it holds.
     fn excess(&self) -> i128 {
         i128::from(self.observed) - i128::from(self.bound)
     }
@@ -50,8 +49,7 @@ impl Gauge {
         self.note_if_worse(Worst { bound, observed, place });
     }
 
-    /// Notes an observation. Of equal ones in a cluster at one instant that of the lowest chip is
-    /// the worst, whichever is noted first.
+    /// The lowest chip's is the worst among equal ones in a cluster at one instant.
     #[inline(always)]
     pub(crate) fn note_by_chip(&mut self, bound: u64, observed: u64, place: Place) {
         self.note(bound, observed, || place);
@@ -64,7 +62,6 @@ impl Gauge {
         }
     }
 
-    /// The observation is the worst one, if it is.
     #[cold]
     #[inline(never)]
     fn note_if_worse(&mut self, new: Worst) {
@@ -103,7 +100,6 @@ impl Gauge {
         self.worst.map(|_| self.holds())
     }
 
-    /// Both together. Among equals the earlier one counts as the worst.
     pub(crate) fn merge(&mut self, other: &Gauge) {
         self.violations += other.violations;
         self.worst = match (self.worst, other.worst) {

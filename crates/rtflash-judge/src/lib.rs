@@ -51,11 +51,9 @@ pub struct Finding {
     pub gauge: Gauge,
 }
 
-/// Where a chip of a cluster that is watched stands.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct WatchedChip {
     cluster: ClusterId,
-    /// Its position in the cluster.
     position: ColumnId,
     /// Its position among the chips that are watched: those of a cluster stand one after another.
     watched: usize,
@@ -64,7 +62,6 @@ struct WatchedChip {
 }
 
 impl WatchedChip {
-    /// The position of its cluster's first chip among those that are watched.
     fn first(self) -> usize {
         self.watched - self.position.index()
     }
@@ -75,11 +72,9 @@ impl WatchedChip {
 pub struct Checks<'a> {
     plan: &'a Plan,
     setup: Setup,
-    /// The clusters that are watched, and their chips.
     clusters: Vec<ClusterId>,
     chips: PerId<ChipId, Option<WatchedChip>>,
     ledger: Ledger,
-    /// The logical pages of each source of requests.
     ranges: PerId<SourceId, std::ops::Range<Lpn>>,
     gauges: Gauges,
     rules: Rules<'a>,
@@ -95,7 +90,6 @@ pub struct Checks<'a> {
     /// Whether a real-time job was released, and one that a server granted a deadline.
     has_real_time: bool,
     has_granted: bool,
-    /// The latest start of anything.
     latest: Instant,
 }
 
@@ -146,8 +140,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// Checkers that are shown the records of a trace: those of these clusters, in one order. What
-    /// certificates grant to jobs that are not real-time is known to them; see
+    /// Checks these clusters, in one order. Certificates' grants to other jobs are known; see
     /// [`Checks::with_admission`].
     pub fn of_trace(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
         let mut checks = Checks::new(plan, dispatch, clusters);
@@ -158,8 +151,7 @@ impl<'a> Checks<'a> {
         checks
     }
 
-    /// Without certificates: who says what jobs that are not real-time are granted, where a server
-    /// serves them. All clusters have to be watched.
+    /// Without certificates: who grants other jobs. All clusters have to be watched.
     #[must_use]
     pub fn with_admission(mut self, admission: Box<dyn Admission + Send + 'a>) -> Checks<'a> {
         if let Rules::Utilization(_) = self.rules {
@@ -191,8 +183,8 @@ impl<'a> Checks<'a> {
         self.findings()
     }
 
-    /// What was noted, and beside it what several checkers of one assumption keep apart: of equal
-    /// observations at one instant the worst does not depend on whose was noted first.
+    /// Several checkers of one assumption are kept apart: of equal observations at one instant the
+    /// worst does not depend on whose was noted first.
     fn findings(self) -> Vec<Finding> {
         use Assumption::{BusWait, ChipExclusion, Failures, LevelledWear, OpenBlocks, PageOrder, Releases, Reserve};
         let (mut gauges, levels) = (self.gauges, self.mapping.wear.is_some());

@@ -18,7 +18,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// At an instant in a cluster, or in none.
     pub(crate) fn in_cluster(at: Instant, cluster: Option<ClusterId>) -> Place {
         Place { at, cluster, ..Place::default() }
     }

@@ -18,7 +18,6 @@ use crate::place::Place;
 use crate::shadow::jobs::{Ledger, Pending};
 use crate::shadow::pages::FailedOperation;
 
-/// A pending job of a cluster, and a chip of that cluster.
 fn find<'l>(
     ledger: &'l mut Ledger,
     chips: &PerId<ChipId, Option<WatchedChip>>,

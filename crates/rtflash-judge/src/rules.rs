@@ -36,7 +36,6 @@ pub(super) enum Order {
     Parallel(ParallelEdf),
 }
 
-/// Those of a plan that is run by certificates.
 #[derive(Debug)]
 pub(super) struct ByCertificates<'a> {
     pub(super) certified: &'a PerId<ClusterId, Certified>,
@@ -70,7 +69,6 @@ impl Resume for Rules<'_> {
 }
 
 impl<'a> Rules<'a> {
-    /// For these clusters; `watched`: their chips.
     pub(super) fn new(
         plan: &'a Plan,
         dispatch: Dispatch,
@@ -107,7 +105,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The jobs that wait under serial dispatch.
     pub(super) fn serial(&mut self) -> Option<&mut SerialEdf> {
         let Rules::Utilization(by) = self else { return None };
         match &mut by.order {
@@ -116,8 +113,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The run is over, and a job is pending in a cluster that never lacked a page: what it waits
-    /// for should not have idled.
+    /// In a cluster that never lacked a page: what the pending job waits for should not have idled.
     pub(super) fn end(
         &mut self,
         plan: &Plan,

@@ -38,13 +38,11 @@ pub(crate) fn leaving_out<T>(term: Option<&'static str>, compute: impl FnOnce() 
     computed
 }
 
-/// Whether this term is left out.
 pub(crate) fn leaves_out(term: &str) -> bool {
     term == edits::EVERY || LEFT_OUT.get() == Some(term)
 }
 
-/// What [`rtflash_analysis::certified::certify`] comes to with a term left out; `None` where it
-/// certifies not all clusters. What is certified so is no promise.
+/// `None` where it certifies not all clusters. Such a certificate is no promise.
 pub fn certify(
     left_out: Option<&'static str>,
     set: &TaskSet,

@@ -44,8 +44,7 @@ pub(crate) fn new<'t>(
     Some(processor)
 }
 
-/// Steps of two page registers: rows that wait no longer than pages that are read, and reads whose
-/// commands do not wait.
+/// Rows wait no longer than pages that are read, and reads whose commands do not wait.
 fn cached(processor: &mut Processor, device: &Device, bus: SharedBus) {
     let most = bus.ways.max(bus.most);
     let superblock = processor.placement() == Placement::CachedSuperblock;
@@ -61,7 +60,6 @@ fn cached(processor: &mut Processor, device: &Device, bus: SharedBus) {
     }
 }
 
-/// A transfer less for each page.
 fn less_one(bus: SharedBus) -> SharedBus {
     let less = |transfers: u32| transfers.saturating_sub(1).max(1);
     let (foreign, most_foreign) = (bus.foreign.saturating_sub(1), bus.most_foreign.saturating_sub(1));

@@ -2,15 +2,11 @@
 
 use rtflash_model::{DeviceSpec, LogicalRatio, Span};
 
-/// A small device, by what its worlds draw of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SmallDevice {
     pub(crate) chips: u32,
-    /// Chips of a channel.
     pub(crate) ways: u32,
-    /// Blocks of a chip.
     pub(crate) blocks: u32,
-    /// Pages of a block.
     pub(crate) pages: u32,
     /// Hundredths of all pages that are logical.
     pub(crate) logical: u64,
@@ -19,7 +15,6 @@ pub(crate) struct SmallDevice {
 }
 
 impl SmallDevice {
-    /// With one page register and without commands; `None` where a number is too large.
     pub(crate) fn spec(self) -> Option<DeviceSpec> {
         let [page_read, page_program, page_transfer, block_erase] = self.times.map(Span::from_ns);
         Some(DeviceSpec {

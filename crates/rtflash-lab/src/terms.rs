@@ -1,7 +1,6 @@
 //! Terms of the tests that a search leaves out, to show what each is for.
 
-/// Terms of (T), (T') or (T''), or of what garbage collection is given, by name and in the letters
-/// of docs/analysis.md.
+/// Terms of (T), (T') or (T''), or of collection, in the letters of docs/analysis.md.
 #[rustfmt::skip] // A term is a line.
 pub const TERMS: [(&str, &str); 41] = [
     ("blocking", "B(L)"),

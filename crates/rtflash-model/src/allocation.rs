@@ -4,25 +4,19 @@ use crate::certificate::Certificate;
 use crate::ids::{ChipId, PerId, TaskId};
 use crate::reliance::Reliance;
 
-/// Cluster Configuration Φ and task-to-cluster assignment Λ together: a partition of (some of) the
-/// chips into clusters and one cluster for every task.
-///
-/// Kept flat, so that making one costs two allocations of memory, whatever the number of clusters.
+/// Φ and Λ together: a partition of (some of) the chips into clusters, and a cluster for every
+/// task. Kept flat: two allocations of memory, whatever the number of clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Allocation {
-    /// The cluster of each chip, or `NONE`.
     cluster_of_chip: PerId<ChipId, u32>,
-    /// The cluster of each task.
     cluster_of_task: PerId<TaskId, u32>,
     sizes: u32,
-    /// Of each cluster; empty where none has one.
     certificates: Vec<Option<Certificate>>,
     /// Of each cluster; empty where nothing is remarked of any.
     remarks: Vec<Remarks>,
 }
 
-/// What an allocation says of a cluster beside its chips, tasks and certificate: statements, of
-/// which nothing is computed.
+/// Statements about a cluster, of which nothing is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Remarks {
     /// What it is said to rely on.
@@ -79,8 +73,8 @@ pub enum AllocationError {
 }
 
 impl Allocation {
-    /// The allocation with these clusters, in this order, for a device of `chips` chips and a set
-    /// of `tasks` tasks. Chips may be left out, tasks may not.
+    /// For a device of `chips` chips and a set of `tasks` tasks. Chips may be left out, tasks may
+    /// not.
     ///
     /// # Errors
     /// The first thing found wrong.
@@ -116,11 +110,8 @@ impl Allocation {
         Ok(Allocation { cluster_of_chip, cluster_of_task, sizes, certificates: Vec::new(), remarks: Vec::new() })
     }
 
-    /// The allocation in which chip c is in the cluster `of_chip[c]` and task i in the cluster
-    /// `of_task[i]`. Every chip is used; clusters are numbered in order of their lowest chip.
-    ///
-    /// `None` where the numbers are not so: a chip's number skips one, or a task's cluster has no
-    /// chip.
+    /// Chip c in the cluster `of_chip[c]`, task i in `of_task[i]`; clusters are numbered by their
+    /// lowest chip. `None` where a chip's number skips one, or a task's cluster has no chip.
     pub fn from_owners(of_chip: PerId<ChipId, u32>, of_task: PerId<TaskId, u32>) -> Option<Allocation> {
         let mut next = 0;
         for &cluster in &of_chip {
@@ -139,8 +130,7 @@ impl Allocation {
         })
     }
 
-    /// This allocation with the given certificates, one for each cluster in order. A cluster beyond
-    /// the end of the list gets no certificate.
+    /// One for each cluster in order; clusters beyond the end of the list get none.
     #[must_use]
     pub fn with_certificates(mut self, mut certificates: Vec<Option<Certificate>>) -> Allocation {
         certificates.resize(self.len(), None);
@@ -151,8 +141,7 @@ impl Allocation {
         self
     }
 
-    /// This allocation with the given remarks, one for each cluster in order. A cluster beyond the
-    /// end of the list gets no remarks.
+    /// One for each cluster in order; clusters beyond the end of the list get none.
     #[must_use]
     pub fn with_remarks(mut self, mut remarks: Vec<Remarks>) -> Allocation {
         remarks.resize(self.len(), Remarks::default());

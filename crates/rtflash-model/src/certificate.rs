@@ -4,7 +4,6 @@
 use crate::device::Device;
 use crate::time::Span;
 
-/// Declares the placements, with all that a list of them says.
 macro_rules! placements {
     ($($(#[$meaning:meta])* $placement:ident = $name:literal,)*) => {
         /// How pages are placed on the chips of a cluster.
@@ -41,8 +40,7 @@ impl Placement {
     pub const COLLECTING: [Placement; 4] =
         [Placement::Stripe, Placement::CachedStripe, Placement::Superblock, Placement::CachedSuperblock];
 
-    /// Whether each chip of a cluster is an EDF processor of its own, with blocks and free pages of
-    /// its own.
+    /// Whether each chip is an EDF processor of its own, with its own blocks and free pages.
     pub const fn is_by_chip(self) -> bool {
         match self {
             Placement::Stripe | Placement::CachedStripe | Placement::Zoned => true,
@@ -66,8 +64,7 @@ impl Placement {
         }
     }
 
-    /// Whether erases of garbage collection may be suspended, which is on the only page register
-    /// (docs/analysis.md, Section 18).
+    /// Erases are suspended on the only page register (docs/analysis.md, Section 18).
     pub const fn may_suspend_erases(self) -> bool {
         match self {
             Placement::Stripe | Placement::Superblock => true,
@@ -81,23 +78,18 @@ impl Placement {
     }
 }
 
-/// Garbage collection on a processor: on each chip of a stripe, or on a superblock cluster as a
-/// whole.
+/// Garbage collection on a chip of a stripe, or on a superblock cluster as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Collection {
-    /// D_g: relative deadline of a GC job. `None` where no real-time task writes, so that none is
-    /// released.
+    /// D_g: relative deadline of a GC job. `None` where no real-time task writes.
     pub deadline: Option<Span>,
-    /// α: pages that a pass reclaims, at least. A GC job is released for each α pages that arrive
-    /// to be written.
+    /// α: pages that a pass reclaims at least; a GC job for each α pages that arrive.
     pub reclaimed_pages: u64,
-    /// H: free pages kept in reserve. A GC job that finds as many beyond those that are pending is
-    /// void.
+    /// H: free pages in reserve. A GC job that finds as many beyond the pending ones is void.
     pub reserve_pages: u64,
     /// v: valid pages of a victim, at most.
     pub victim_pages: u64,
-    /// F: blocks (superblocks) that are not closed, or being collected, when a victim is chosen, at
-    /// most.
+    /// F: blocks (superblocks) neither closed nor collected when a victim is chosen, at most.
     pub open_blocks: u64,
 }
 
@@ -106,8 +98,7 @@ pub struct Collection {
 pub struct Tightest {
     /// L.
     pub length: Span,
-    /// L less the demand of L, a server's share of L, and blocking, in nanoseconds, rounded down.
-    /// Below zero where the test fails.
+    /// L less its demand, server and blocking, in ns, rounded down; below zero: the test fails.
     pub slack_ns: i64,
 }
 
@@ -118,19 +109,16 @@ pub struct Certificate {
     pub placement: Placement,
     /// Garbage collection; `None` where nothing is ever written.
     pub collection: Option<Collection>,
-    /// U_s in thousandths: the share of a Total Bandwidth Server (on each chip of a stripe); 0
-    /// where there is none.
+    /// U_s in thousandths (on each chip of a stripe); 0 without a server.
     pub server_thousandths: u32,
-    /// Whether a superblock may backfill (D3). What is promised of one that may not supposes that
-    /// it does not. It says nothing of stripes.
+    /// Whether a superblock may backfill (D3); meaningless for stripes.
     pub backfill: bool,
     /// The tightest interval; `None` without tasks.
     pub tightest: Option<Tightest>,
 }
 
 impl Certificate {
-    /// Whether the cluster suspends its erases on this device, whenever something more urgent is
-    /// there: not beside a server, whose own pass would erase meanwhile.
+    /// Not beside a server, whose own pass would erase meanwhile.
     pub fn suspends_erases(&self, device: &Device) -> bool {
         device.erase_suspend().is_some() && self.placement.may_suspend_erases() && self.server_thousandths == 0
     }

@@ -14,14 +14,12 @@ pub use stated_times::{Shortest, StatedTimes};
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
 
-/// A description of a device that is not yet checked; [`Device::new`] checks it. Its times are the
-/// longest that operations take.
+/// Not yet checked: [`Device::new`] checks it. Times are the longest that operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSpec {
     /// m: flash chips in the device.
     pub chips: u32,
-    /// m_c: chips that share one channel's data bus. Chip c is on channel ⌊c / m_c⌋; the last
-    /// channel may be partly filled.
+    /// m_c: chips of a channel. Chip c is on channel ⌊c / m_c⌋; the last can be partly filled.
     pub chips_per_channel: u32,
     /// Blocks on each chip.
     pub blocks_per_chip: u32,
@@ -31,11 +29,9 @@ pub struct DeviceSpec {
     pub page_size: u32,
     /// λ: logical over physical address space.
     pub logical_ratio: LogicalRatio,
-    /// t_r (datasheets: tR): time to read a page on a chip. Whether the page's transfer is in it,
-    /// `page_read_includes_transfer` says.
+    /// t_r (datasheets: tR): reading a page; see `page_read_includes_transfer`.
     pub page_read: Span,
-    /// t_w (datasheets: tPROG): time to program a page on a chip. Whether the page's transfer is in
-    /// it, `page_program_includes_transfer` says.
+    /// t_w (datasheets: tPROG): programming a page; see `page_program_includes_transfer`.
     pub page_program: Span,
     /// t_e (datasheets: tBERS): time to erase a block.
     pub block_erase: Span,
@@ -43,32 +39,24 @@ pub struct DeviceSpec {
     pub page_transfer: Span,
     /// The shortest times, where ranges are stated: at most the times above.
     pub shortest: Shortest,
-    /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is
-    /// known of it. No analysis asks.
+    /// Erases that a block endures (P/E cycles), above zero; `None`: unknown. No analysis asks.
     pub erase_cycles: Option<u32>,
-    /// t_c: what the commands, addresses and polls of one operation hold the bus; `None` where that
-    /// is not counted. Of a program they go with the page; all other operations begin with them.
+    /// t_c: bus time of an operation's commands, addresses and polls; `None`: not counted. Those of
+    /// a program go with the page; all other operations begin with them.
     pub command: Option<Span>,
-    /// Page registers of a chip, 1 or 2: with two it senses or programs a page while it moves
-    /// another one (cache read, cache program). `None`: one.
+    /// 1 or 2: with two a chip moves a page while it senses or programs another. `None`: one.
     pub page_registers: Option<u32>,
-    /// N_s: blocks of a chip that may fail, at a program or at an erase, kept erased until then;
-    /// `None`: none.
+    /// N_s: blocks of a chip that can fail, kept erased until then; `None`: none.
     pub spare_blocks: Option<u32>,
-    /// ζ: of these, how many may fail at a program while the chip, or its superblock, is busy
-    /// without a break; `None`: all.
+    /// ζ: of these, at programs while the chip or superblock is busy without a break; `None`: all.
     pub program_failures: Option<u32>,
-    /// t_s: the longest time from a command that suspends an erase until the chip is free for
-    /// another operation; `None`: the firmware does not suspend erases.
+    /// t_s: from the command that suspends an erase until the chip is free; `None`: no suspension.
     pub erase_suspend: Option<Span>,
-    /// t_u: by how much an erase takes longer, at most, for each time that it was suspended;
-    /// `None`: by nothing.
+    /// t_u: what each suspension adds to an erase, at most; `None`: nothing.
     pub erase_resume: Option<Span>,
-    /// Δ: static wear levelling moves the valid pages of a block once the block was erased Δ times
-    /// less often than another block of its chip; `None`: the firmware does not level wear.
+    /// Δ: a block erased Δ times less often than another of its chip is moved; `None`: never.
     pub wear_gap: Option<u32>,
-    /// N_g: α leaves one of N_g GC jobs for wear levelling; `None`: wear levelling uses only the GC
-    /// jobs that have no other work.
+    /// N_g: α leaves one of N_g GC jobs for wear; `None`: only those without other work.
     pub wear_passes: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
@@ -85,10 +73,9 @@ impl DeviceSpec {
     }
 }
 
-/// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`]
-/// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers with
-/// their commands take less than 2⁶³ ns. Where a stated time contains the transfer, something is
-/// left without it.
+/// A checked device: counts and times above zero, at most [`MAX_CHIPS`] chips, α ≥ 1, and a GC pass
+/// and m_c page transfers with their commands below 2⁶³ ns each. A stated time that contains the
+/// transfer leaves something without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
@@ -101,17 +88,13 @@ pub struct Device {
 }
 
 impl Shortest {
-    /// Of reads, programs, erases and transfers.
     fn all(&self) -> [Option<Span>; 4] {
         [self.page_read, self.page_program, self.block_erase, self.page_transfer]
     }
 }
 
 impl Device {
-    /// Checks a description.
-    ///
-    /// # Errors
-    /// All that is wrong with it, each with the field's name as its path.
+    /// Checks a description: each fault has the field's name as its path.
     pub fn new(spec: DeviceSpec) -> Result<Device, Vec<Invalid>> {
         let mut wrong = Vec::new();
         let mut refuse = |field: &'static str, problem: String, help: &str| {
@@ -192,13 +175,12 @@ impl Device {
         self.spec.logical_ratio
     }
 
-    /// t_r: the longest time that it takes on the chip. It is what is stated, less t_d where that
-    /// is said to be in it.
+    /// t_r: the longest time on the chip, less t_d where the stated time contains it.
     pub fn page_read(&self) -> Span {
         self.read.longest
     }
 
-    /// t_w: the longest time that it takes on the chip, likewise.
+    /// t_w: the longest time on the chip, less t_d where the stated time contains it.
     pub fn page_program(&self) -> Span {
         self.program.longest
     }
@@ -218,8 +200,7 @@ impl Device {
         self.spec.command.unwrap_or(Span::ZERO)
     }
 
-    /// Whether operations ask for the bus for their commands: all but programs, whose command goes
-    /// with the page.
+    /// All operations ask for the bus for them but programs, whose command goes with the page.
     pub fn has_commands(&self) -> bool {
         self.command() > Span::ZERO
     }
@@ -235,28 +216,25 @@ impl Device {
         self.spec.page_registers.unwrap_or(1)
     }
 
-    /// Whether a chip can sense or program a page while it moves another one: it has a second page
-    /// register (docs/analysis.md, Section 13). The register is unused if programs can fail,
-    /// because a chip reports a failure when the next page is in its register already. It is unused
-    /// with wear levelling, too, because no proof covers the two together.
+    /// A second page register lets a chip move a page while it senses or programs another
+    /// (docs/analysis.md, Section 13). It is unused if programs can fail, as a failure shows when
+    /// the next page is in it, and with wear levelling, as no proof covers the two together.
     pub fn has_cache_register(&self) -> bool {
         self.page_registers() > 1 && self.spare_blocks() == 0 && self.wear_gap().is_none()
     }
 
-    /// N_s: blocks of each chip that may fail, and are kept erased until then (docs/analysis.md,
-    /// Section 17).
+    /// N_s: blocks of each chip kept erased until others fail (docs/analysis.md, Section 17).
     pub fn spare_blocks(&self) -> u32 {
         self.spec.blocks_kept_back()
     }
 
-    /// ζ: how many of them may fail at a program, which is repeated then, while the chip, or its
-    /// superblock, is busy without a break.
+    /// ζ: failures at programs while the chip, or its superblock, is busy without a break.
     pub fn program_failures(&self) -> u32 {
         self.spec.program_failures.unwrap_or(self.spare_blocks())
     }
 
-    /// Δ: by how many erases blocks of a chip may differ before valid pages of the one that was
-    /// erased least often are moved (docs/analysis.md, Section 19); `None`: by any number.
+    /// Δ: erases by which blocks of a chip can differ before the least erased one's valid pages are
+    /// moved (docs/analysis.md, Section 19); `None`: any number.
     pub fn wear_gap(&self) -> Option<u32> {
         self.spec.wear_gap
     }
@@ -266,9 +244,8 @@ impl Device {
         self.spec.wear_passes
     }
 
-    /// t_s: the longest that it takes to suspend an erase; `None` where erases are not suspended
-    /// (docs/analysis.md, Section 18). With commands they are not: those of a suspension are not
-    /// counted.
+    /// t_s; `None` where erases are not suspended (docs/analysis.md, Section 18), as with commands:
+    /// those of a suspension are not counted.
     pub fn erase_suspend(&self) -> Option<Span> {
         self.spec.erase_suspend.filter(|_| !self.has_commands())
     }
@@ -283,20 +260,17 @@ impl Device {
         self.read.shortest.unwrap_or(self.read.longest)
     }
 
-    /// The shortest time that programming a page takes; [`Device::page_program`] where no range is
-    /// stated.
+    /// [`Device::page_program`] where no range is stated.
     pub fn page_program_min(&self) -> Span {
         self.program.shortest.unwrap_or(self.program.longest)
     }
 
-    /// The shortest time that erasing a block takes; [`Device::block_erase`] where no range is
-    /// stated.
+    /// [`Device::block_erase`] where no range is stated.
     pub fn block_erase_min(&self) -> Span {
         self.spec.shortest.block_erase.unwrap_or(self.spec.block_erase)
     }
 
-    /// The shortest time that moving a page takes; [`Device::page_transfer`] where no range is
-    /// stated.
+    /// [`Device::page_transfer`] where no range is stated.
     pub fn page_transfer_min(&self) -> Span {
         self.spec.shortest.page_transfer.unwrap_or(self.spec.page_transfer)
     }
@@ -306,11 +280,9 @@ impl Device {
         self.spec.shortest == Shortest::default()
     }
 
-    /// Whether sensing and moving a page take stated times so narrow that an analysis can rely on
-    /// the order in which reads ask for the bus (docs/analysis.md, Section 6.1, Q3): a transfer
-    /// takes a single time, and sensing a single time or a range shorter than a transfer. With
-    /// commands (Section 6.3, Q5) the range of sensing is shorter than a command, and a command
-    /// takes at most as long as a transfer.
+    /// Whether an analysis can rely on the order in which reads ask for the bus (docs/analysis.md,
+    /// Section 6.1, Q3): transfers take a single time, and sensing varies by less than one. With
+    /// commands (Section 6.3, Q5) it varies by less than one, which takes at most a transfer.
     pub fn has_steady_reads(&self) -> bool {
         let narrow = |than: Span| self.page_read_min().saturating_add(than) > self.page_read();
         if self.has_commands() {
@@ -324,13 +296,12 @@ impl Device {
         self.spec.erase_cycles
     }
 
-    /// Whether the device says that a page's transfer is in its stated t_r, or that it is not;
-    /// `None` where it says neither.
+    /// Whether the stated t_r contains a page's transfer; `None` where the device does not say.
     pub fn page_read_includes_transfer(&self) -> Option<bool> {
         self.spec.page_read_includes_transfer
     }
 
-    /// Whether the device says that a page's transfer is in its stated t_w, likewise.
+    /// Whether the stated t_w contains a page's transfer; `None` where the device does not say.
     pub fn page_program_includes_transfer(&self) -> Option<bool> {
         self.spec.page_program_includes_transfer
     }
@@ -345,15 +316,13 @@ impl Device {
         self.spec.pages_per_block - self.valid_pages_bound
     }
 
-    /// m⌊λNP⌋, where N is the number of blocks on a chip: pages that the device's address space
-    /// has. May be zero.
+    /// m⌊λNP⌋ with N blocks on a chip. Can be zero.
     pub fn logical_pages(&self) -> u128 {
         self.logical_pages_of(self.spec.chips)
     }
 
-    /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3): one GC pass, the same for every cluster size
-    /// because it runs on all chips of the cluster at once. A copy stays on its chip: where the
-    /// device says that t_r or t_w contains the transfer, that is taken out.
+    /// C^g = ⌈λP⌉·(t_r + t_w) + t_e, Eq. (IV.3), for every cluster size, as a pass runs on all
+    /// chips at once. Copies stay on their chip: a transfer that t_r or t_w contains is taken out.
     pub fn gc_pass(&self) -> Span {
         self.gc_pass
     }
@@ -368,15 +337,14 @@ impl Device {
         self.spec.chips.div_ceil(self.spec.chips_per_channel)
     }
 
-    /// The actual chips on a channel: m_c, on the last one perhaps fewer, and none beyond
-    /// it.
+    /// m_c, on the last channel perhaps fewer, and none beyond it.
     pub fn chips_on(&self, channel: u32) -> u32 {
         let before = channel.saturating_mul(self.spec.chips_per_channel);
         self.spec.chips.saturating_sub(before).min(self.spec.chips_per_channel)
     }
 
-    /// Nanoseconds that no analysis charges more than for one page, read and written, on any
-    /// cluster: the operation itself and a transfer for every chip of the channel.
+    /// Above what any analysis charges for one page, read and written: a transfer for every chip of
+    /// the channel, in nanoseconds.
     pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
         let transfers = u128::from(self.bus_hold().as_ns()) * u128::from(self.spec.chips_per_channel);
         // A read with commands asks for the bus twice.

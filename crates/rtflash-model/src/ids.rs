@@ -13,10 +13,7 @@ pub trait Id: Copy {
     /// As a position in a list.
     fn index(self) -> usize;
 
-    /// The one at this position of a list.
-    ///
-    /// # Panics
-    /// Beyond 2³² − 1: no list of such things is that long.
+    /// The one at this position; panics beyond 2³² − 1, as no list of such things is that long.
     fn from_index(index: usize) -> Self;
 }
 
@@ -106,8 +103,7 @@ ids! {
     Lpn
 }
 
-/// A list with an entry for each chip, cluster, task or page: indexed by the type of its positions
-/// alone.
+/// A list with an entry for each position, indexed by the type of its positions alone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PerId<I, T> {
     entries: Vec<T>,
@@ -176,8 +172,7 @@ impl<I: Id, T> PerId<I, T> {
         self.entries.clear();
     }
 
-    /// Changes the number of entries to `count`: adds equal ones at the end, or removes the last
-    /// ones.
+    /// Adds equal entries at the end, or removes the last ones.
     pub fn resize(&mut self, count: u32, entry: T)
     where
         T: Clone,
@@ -185,10 +180,7 @@ impl<I: Id, T> PerId<I, T> {
         self.entries.resize(I::new(count).index(), entry);
     }
 
-    /// How many there are, as a number of positions.
-    ///
-    /// # Panics
-    /// Beyond 2³² − 1: no list of such things is that long.
+    /// Panics beyond 2³² − 1: no list of such things is that long.
     pub fn count(&self) -> u32 {
         u32::try_from(self.entries.len()).expect("positions have 32 bits")
     }

@@ -1,7 +1,6 @@
 //! Choices by the names that users type and files have.
 
-/// Gives the choices of an enum their names: the list of all, `name`, `from_name`, and how they are
-/// displayed and written.
+/// Names an enum's choices: the list of all, `name`, `from_name`, `Display` and `Serialize`.
 #[macro_export]
 macro_rules! names {
     ($kind:ident { $($choice:ident = $name:literal,)+ }) => {

@@ -5,7 +5,6 @@ use crate::time::Span;
 /// A time of an operation: a single one, or a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperationTime {
-    /// At most.
     pub(crate) longest: Span,
     /// At least, if a range is stated.
     pub(crate) shortest: Option<Span>,
@@ -18,11 +17,8 @@ impl OperationTime {
         low > Span::ZERO && low <= self.longest
     }
 
-    /// How long a page that takes this time is read or programmed on its chip, its transfer over
-    /// the bus apart. The transfer of the longest operation is the longest, and of the shortest
-    /// one the shortest.
-    ///
-    /// `None` if nothing is left on the chip, or more at the shortest than at the longest.
+    /// On the chip, the transfer over the bus apart: the longest of both, and the shortest. `None`
+    /// if nothing is left, or more at the shortest than at the longest.
     pub(crate) fn without(self, transfer: OperationTime) -> Option<OperationTime> {
         let without = |whole: Span, transfer: Span| whole.checked_sub(transfer).filter(|&left| left > Span::ZERO);
         let longest = without(self.longest, transfer.longest)?;

@@ -45,8 +45,7 @@ impl Device {
         self
     }
 
-    /// Whether its user cannot reprogram the drive: it was described by a sealed profile with any
-    /// other fields, or has the geometry and the times of one.
+    /// A sealed profile with any other fields, or with the geometry and the times of one.
     pub fn is_sealed(&self) -> bool {
         let alike = |spec: &DeviceSpec| {
             let counts = [spec.chips, spec.chips_per_channel, spec.blocks_per_chip, spec.pages_per_block];

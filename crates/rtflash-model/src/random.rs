@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// 2⁻⁵³.
 const ULP: f64 = 1.0 / (1u64 << 53) as f64;
 
-/// The key stream of ChaCha8 as 64-bit words, and two ways to use one, both spelled out here. What
-/// it draws depends on its key alone.
+/// The key stream of ChaCha8 as 64-bit words: what it draws depends on its key alone.
 #[derive(Debug, Deserialize)]
 #[serde(from = "StreamState")]
 pub struct Stream(ChaCha8Rng);
@@ -37,8 +36,7 @@ impl Stream {
         Stream(ChaCha8Rng::from_seed(key))
     }
 
-    /// The stream numbered `(domain, index)` of a seed: streams of different numbers have nothing
-    /// to do with each other.
+    /// The stream `(domain, index)` of a seed, independent of all others.
     pub fn numbered(seed: u64, domain: &[u8; 8], index: u64) -> Stream {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -53,9 +51,8 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * ULP
     }
 
-    /// Uniform in 0..`bound`, exactly: the high word of word · bound, refused where the low word is
-    /// below 2⁶⁴ mod bound (D. Lemire, "Fast random integer generation in an interval", 2019). Zero
-    /// for the bound zero.
+    /// Uniform in 0..`bound`, exactly (D. Lemire, "Fast random integer generation in an interval",
+    /// 2019): the high word of word · bound, unless the low one is below 2⁶⁴ mod bound. 0 for 0.
     #[allow(clippy::cast_possible_truncation)]
     pub fn below(&mut self, bound: u64) -> u64 {
         loop {

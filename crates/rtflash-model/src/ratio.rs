@@ -9,10 +9,7 @@ use num_integer::Integer;
 /// Decimal places that λ may have.
 pub const MAX_DECIMALS: u32 = 38;
 
-/// λ: logical address space over physical address space, 0 < λ < 1, kept as the decimal that was
-/// written.
-///
-/// ⌈0.9 · 10⌉ is 9 here, which it is not in binary floating point.
+/// 0 < λ < 1, the decimal that was written: ⌈0.9 · 10⌉ is 9, which it is not in binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LogicalRatio {
     /// λ · 10^[`MAX_DECIMALS`], so that equal ratios are equal numbers.
@@ -37,11 +34,7 @@ impl LogicalRatio {
     /// One half.
     pub const HALF: LogicalRatio = LogicalRatio { scaled: 10u128.pow(MAX_DECIMALS) / 2 };
 
-    /// λ = `numerator` / 10^`decimals`.
-    ///
-    /// # Errors
-    /// [`RatioError::OutOfRange`] unless 0 < λ < 1, [`RatioError::TooFine`] above [`MAX_DECIMALS`]
-    /// places.
+    /// λ = `numerator` / 10^`decimals`: an error outside (0, 1), and above [`MAX_DECIMALS`] places.
     pub fn from_decimal(numerator: u128, decimals: u32) -> Result<LogicalRatio, RatioError> {
         let (mut numerator, mut decimals) = (numerator, decimals);
         while decimals > 0 && numerator != 0 && numerator.is_multiple_of(10) {

@@ -1,7 +1,6 @@
 //! What a promise of a sound analysis may lean on beyond a cluster's own certificate.
 
-/// What it takes for a cluster to hold, from the least to the most; and what a user grants that it
-/// may take (docs/analysis.md).
+/// Grounds on which a cluster holds, or is granted to hold, from the least (docs/analysis.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reliance {
     /// Nothing but its own certificate: it holds whatever the other clusters do (test T).
@@ -9,9 +8,8 @@ pub enum Reliance {
     /// Clusters on its channels that move no more than their tasks do (Section 6, test T').
     #[default]
     Neighbours,
-    /// Such clusters, a bus that serves first come, first served, transfers that take exactly as
-    /// long as the device says, and reads that sense for no longer, and for less than a transfer
-    /// shorter (Section 6.1, test T'').
+    /// Such clusters, a bus that serves first come, first served, exact transfers, and reads whose
+    /// sensing is shorter by less than a transfer (Section 6.1, test T'').
     Queue,
 }
 

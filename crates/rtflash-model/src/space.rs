@@ -7,29 +7,24 @@ use crate::ids::TaskId;
 use crate::task::Task;
 use crate::task_set::TaskSet;
 
-/// The data of a cluster's tasks beside the room that its chips have for them. Timing says nothing
-/// of either.
+/// A cluster's data beside its room. Timing says nothing of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Pages of data: what each task declares ([`Task::data_pages`]), and one page for each task
-    /// that declares nothing. Zero in the thesis's cluster where no task declares anything: its
-    /// analyses know nothing of space, so they are asked only for what was declared.
+    /// Pages that each task declares ([`Task::data_pages`]), and one if it declares nothing;
+    /// zero in the thesis's cluster, whose analyses are asked only for what was declared.
     pub data_pages: u128,
-    /// Logical pages that these data take: as many, or in a stripe of s chips s·⌈data/s⌉ for each
-    /// task, because there every task's range is whole rows. With zones of sP pages it is all pages
-    /// of the zones that the tasks own ([`Task::zones`]).
+    /// As many, in a stripe of s chips s·⌈data/s⌉ for each task, as ranges are whole rows, and with
+    /// zones of sP pages all pages of [`Task::zones`].
     pub needed_pages: u128,
-    /// s⌊λNP⌋: logical pages that the cluster has. With zones, in which nothing is kept in reserve,
-    /// all that it has but for spare blocks, s(N − N_s)P.
+    /// s⌊λNP⌋; with zones, which keep nothing in reserve, s(N − N_s)P.
     pub logical_pages: u128,
     /// Whether a task of the cluster declares its data.
     pub declared: bool,
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (51), (52) and (78).
-    /// `placement` is that of its certificate; `None` is the thesis's cluster, which has no rule
-    /// for where pages go, so that its data may take every logical page that there is.
+    /// Eqs. (51), (52) and (78), by the certificate's `placement`; `None` is the thesis's cluster,
+    /// whose data may take every logical page.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -80,8 +75,7 @@ impl Device {
         self.logical_ratio().floor_of(u64::from(self.blocks_per_chip()) * u64::from(self.pages_per_block()))
     }
 
-    /// s⌊λNP⌋: logical pages of a cluster of `chips` chips. This is what its tasks' data have to
-    /// fit in, under every analysis.
+    /// s⌊λNP⌋: what the data have to fit in, under every analysis.
     pub fn logical_pages_of(&self, chips: u32) -> u128 {
         u128::from(chips) * u128::from(self.logical_pages_per_chip())
     }
@@ -98,7 +92,6 @@ impl Device {
 }
 
 impl TaskSet {
-    /// The space of a cluster of `chips` chips with these tasks of the set;
     /// `placement` as in [`Space::new`].
     pub fn space(&self, tasks: &[TaskId], chips: u32, placement: Option<Placement>) -> Space {
         Space::new(self.device(), tasks.iter().filter_map(|&task| self.tasks().get(task)), chips, placement)

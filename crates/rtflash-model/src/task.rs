@@ -5,9 +5,8 @@ use serde::Deserialize;
 
 use crate::time::{Instant, Span};
 
-/// A periodic request of a task, (r, T^r) or (w, T^w): a number of pages every period. Each request
-/// is due a relative deadline D after its nominal arrival, and is released at most a jitter J after
-/// it, with 0 < D and J < min(D, T). D is above T where requests wait in a buffer of several.
+/// (r, T^r) or (w, T^w): pages every period, due D after the nominal arrival, and released at most
+/// J after it, 0 < D and J < min(D, T). D is above T where requests wait in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
     pages: u64,
@@ -81,8 +80,7 @@ impl Request {
         self.period
     }
 
-    /// D: the relative deadline, counted from the nominal arrival. The period where none is stated.
-    /// Never zero.
+    /// D, from the nominal arrival; the period where none is stated. Never zero.
     pub fn deadline(&self) -> Span {
         self.deadline.unwrap_or(self.period)
     }
@@ -92,8 +90,7 @@ impl Request {
         self.deadline
     }
 
-    /// J: the release jitter, the longest time from the nominal arrival to the release. Zero where
-    /// none is stated. Always below the deadline and the period.
+    /// J, from the nominal arrival to the release; below the deadline and the period.
     pub fn jitter(&self) -> Span {
         self.jitter
     }
@@ -103,20 +100,17 @@ impl Request {
         self.deadline().saturating_sub(self.jitter)
     }
 
-    /// Whether it is released as it arrives, and has a period or more from then on: J = 0 and
-    /// D ≥ T. A test that supposes D = T is sufficient for it.
+    /// J = 0 and D ≥ T: a test that supposes D = T is sufficient for it.
     pub fn has_a_whole_period(&self) -> bool {
         self.jitter == Span::ZERO && self.deadline() >= self.period
     }
 
-    /// ⌈D/T⌉: requests that are pending at the end of an instant, at most, while no deadline is
-    /// missed (docs/analysis.md, Lemma 9).
+    /// ⌈D/T⌉: pending requests at the end of an instant, at most (docs/analysis.md, Lemma 9).
     pub fn waiting(&self) -> u64 {
         self.deadline().as_ns().div_ceil(self.period.as_ns())
     }
 
-    /// This request with the relative deadline D; `None` stands for the period. Returns `None`
-    /// unless J < D.
+    /// Sets D; `None` stands for the period. Returns `None` unless J < D.
     pub fn with_deadline(self, deadline: Option<Span>) -> Option<Request> {
         Request { deadline, ..self }.checked()
     }
@@ -126,9 +120,8 @@ impl Request {
         Request { jitter, ..self }.checked()
     }
 
-    /// This request with another period. A stated deadline and the jitter stay. Returns `None` if
-    /// the period is zero, J is not below it, or D is above it and was not so before: a request
-    /// that is over before the next one has no buffer for two.
+    /// A stated deadline and the jitter stay. `None` if the period is zero, or not above J, or
+    /// newly below D: a request that ends before the next one has no buffer for two.
     pub fn with_period(self, period: Span) -> Option<Request> {
         let of = Request { period, ..self }.checked()?;
         (of.deadline() <= period || self.deadline() > self.period).then_some(of)
@@ -145,8 +138,7 @@ impl Request {
     }
 }
 
-/// A real-time I/O task τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two may be absent (thesis,
-/// Section 4.1.1).
+/// τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two can be absent (thesis, Section 4.1.1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Task {
     /// What the user calls it.
@@ -155,9 +147,8 @@ pub struct Task {
     pub read: Option<Request>,
     /// Its write request.
     pub write: Option<Request>,
-    /// Pages that it keeps: its data, of which its requests read and write. `None` where nothing is
-    /// known of it. At least one and no more than the device has; where a request is sequential, no
-    /// fewer than it has.
+    /// Its data, which its requests read and write; `None`: unknown. At least one, at most the
+    /// device's, and no fewer than a sequential request has.
     pub data_pages: Option<u64>,
 }
 
@@ -184,8 +175,8 @@ impl Task {
         self.data_pages.unwrap_or(1)
     }
 
-    /// The number of zones of `zone_pages` pages that the task owns if the device has zones: those
-    /// that its data fill, and one more if it writes, which is reset while the others are kept.
+    /// Zones of `zone_pages` pages that its data fill, and one more if it writes, which is reset
+    /// while the others are kept.
     pub fn zones(&self, zone_pages: u64) -> u64 {
         self.kept_pages().div_ceil(zone_pages.max(1)) + u64::from(self.write.is_some())
     }
@@ -195,8 +186,7 @@ impl Task {
         self.write.is_none_or(|write| write.access() == Access::Stream)
     }
 
-    /// Whether every request of it is released as it arrives and has a period or more: J = 0 and
-    /// D ≥ T.
+    /// Every request has J = 0 and D ≥ T.
     pub fn has_whole_periods(&self) -> bool {
         self.requests().all(|(request, _)| request.has_a_whole_period())
     }

@@ -8,9 +8,8 @@ use crate::invalid::{Invalid, Path};
 use crate::task::{Arrivals, Job, Task};
 use crate::time::{Span, TIME_LIMIT_NS};
 
-/// Tasks and jobs on a device, checked together: names differ, every task reads or writes, the data
-/// of a task fits on the device and a sequential request in the data of its task, and the cost of
-/// every request and job stays below 2⁶³ ns under every analysis.
+/// Checked together: names differ, every task reads or writes, its data fit the device and its
+/// sequential requests its data, and every cost is below 2⁶³ ns under every analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSet {
     device: Device,
@@ -19,17 +18,14 @@ pub struct TaskSet {
 }
 
 impl TaskSet {
-    /// Checks the parts against each other.
-    ///
-    /// # Errors
-    /// All that is wrong, with paths such as `tasks[3].read.pages`.
+    /// Checks the parts against each other; faults have paths such as `tasks[3].read.pages`.
     pub fn new(device: Device, tasks: Vec<Task>, jobs: Vec<Job>) -> Result<TaskSet, Vec<Invalid>> {
         let wrong = faults(Some(&device), &tasks, &jobs);
         if wrong.is_empty() { Ok(TaskSet { device, tasks: tasks.into(), jobs }) } else { Err(wrong) }
     }
 
-    /// Tasks of different names that each read or write and whose data is not known, at costs below
-    /// 2⁶³ ns under every analysis: what [`TaskSet::new`] would find out.
+    /// Its tasks have none of [`TaskSet::new`]'s faults: names differ, each reads or
+    /// writes, no data are known, and costs are below 2⁶³ ns.
     pub(crate) fn of_known_tasks(device: Device, tasks: Vec<Task>) -> TaskSet {
         debug_assert!(TaskSet::new(device, tasks.clone(), Vec::new()).is_ok());
         TaskSet { device, tasks: tasks.into(), jobs: Vec::new() }
@@ -50,10 +46,7 @@ impl TaskSet {
         &self.jobs
     }
 
-    /// This set's tasks and jobs on another device.
-    ///
-    /// # Errors
-    /// As [`TaskSet::new`]: costs may grow too large there, and data may not fit.
+    /// This set on another device, where costs can be too large and data have no room.
     pub fn on(&self, device: Device) -> Result<TaskSet, Vec<Invalid>> {
         TaskSet::new(device, self.tasks.as_slice().to_vec(), self.jobs.clone())
     }
@@ -137,8 +130,7 @@ fn too_many_pages(path: Path, pages: u64, page_cost: u128) -> Invalid {
     )
 }
 
-/// Whether the names of a small set are distinct and not empty. To compare each two is quicker than
-/// the map that says where.
+/// Distinct and not empty: to compare each two is quicker than the map that says where.
 fn surely_distinct<'a>(names: impl Iterator<Item = (&'static str, usize, &'a str)> + Clone) -> bool {
     let mut rest = names.map(|(_, _, name)| name);
     if rest.size_hint().1.is_none_or(|count| count > 32) {
@@ -170,8 +162,7 @@ fn refuse_bad_names<'a>(names: impl Iterator<Item = (&'static str, usize, &'a st
     }
 }
 
-/// How a message calls a task or job. Readers give what has no name one that begins with a zero
-/// byte.
+/// Readers give what has no name one that begins with a zero byte.
 fn called(what: &str, name: &str) -> String {
     if name.starts_with('\0') { format!("the {what}") } else { format!("{what} `{name}`") }
 }

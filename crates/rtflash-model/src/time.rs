@@ -32,8 +32,7 @@ impl Span {
         if nanoseconds < TIME_LIMIT_NS { Some(Span(nanoseconds)) } else { None }
     }
 
-    /// A length of `microseconds` that is known to fit: 32 bits of them are little more than an
-    /// hour.
+    /// Always below 2⁶³ ns: 32 bits of microseconds are little more than an hour.
     pub const fn from_us(microseconds: u32) -> Span {
         Span(microseconds as u64 * 1_000)
     }
@@ -68,7 +67,7 @@ impl Span {
         }
     }
 
-    /// How many whole `parts` it has: ⌊self / parts⌋.
+    /// ⌊self / parts⌋.
     ///
     /// # Panics
     /// Where `parts` is zero.
@@ -77,7 +76,7 @@ impl Span {
         self.0 / parts.0
     }
 
-    /// What is left of it behind its whole `parts`.
+    /// The rest behind its whole `parts`.
     ///
     /// # Panics
     /// Where `parts` is zero.
@@ -192,7 +191,7 @@ pub enum TimeError {
     TooLong,
 }
 
-/// Reads a decimal number with a unit, such as `12.5ms`, exactly.
+/// A decimal with a unit, `12.5ms`, exactly.
 ///
 /// # Errors
 /// Says what is missing or wrong; never rounds.
@@ -237,12 +236,10 @@ pub fn parse_ns(text: &str) -> Result<u64, TimeError> {
     u64::try_from(nanoseconds).ok().filter(|nanoseconds| *nanoseconds < TIME_LIMIT_NS).ok_or(TimeError::TooLong)
 }
 
-/// The digits at the front of a text, and the rest.
 fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }
 
-/// The value of at most 19 decimal digits.
 fn decimal(digits: &str) -> u64 {
     digits.bytes().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }

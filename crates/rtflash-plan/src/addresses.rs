@@ -19,12 +19,10 @@ pub struct Addresses {
     next: u32,
     /// For [`Pattern::OneChip`]: pages that are, or were, on the first chip, in the order of use.
     on_first: VecDeque<Lpn>,
-    /// Pages that were chosen to be drawn next.
     chosen: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
-    /// Pages drawn ahead, for patterns that do not depend on places: memory is asked for them in
-    /// time.
+    /// Memory is asked for in time, by patterns that do not depend on places.
     ahead: VecDeque<Lpn>,
 }
 
@@ -33,8 +31,7 @@ const FIRST: ColumnId = ColumnId(0);
 const AHEAD: usize = 4;
 
 impl Addresses {
-    /// The addresses of a source in a cluster, within `part`; `reads`: they are of reads. `chip_of`
-    /// is the chip of a logical page at the start, by position in the cluster.
+    /// Within `part`; `reads`: of reads. `chip_of`: a page's chip at the start, by position.
     pub fn new(
         pattern: Pattern,
         seed: u64,

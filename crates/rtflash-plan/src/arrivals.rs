@@ -28,8 +28,7 @@ pub const A_STREAM: &str = "a job that is not real-time is a stream's";
 
 /// Who grants: the Total Bandwidth Servers of all clusters together.
 pub trait Admission {
-    /// The grant for a job that arrives now, in order of arrival; `None` if no cluster can serve
-    /// it.
+    /// In order of arrival; `None` if no cluster can serve the job.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
 
     /// All that it remembers of its grants, for a run that goes on from here.
@@ -68,8 +67,8 @@ pub struct Arrival {
     pub read_pages: u64,
     /// w_j.
     pub write_pages: u64,
-    /// The first of its pages in its stream's range, whose others follow round and round, reads
-    /// before writes; `None` where each is drawn, as always under serial dispatch.
+    /// In its stream's range, the others follow round and round, reads before writes; `None`: each
+    /// is drawn, as always under serial dispatch.
     pub first_page: Option<u64>,
     /// What it was granted; always `None` in the background.
     pub grant: Option<Grant>,
@@ -171,8 +170,8 @@ impl<'a> ArrivalQueue<'a> {
     }
 }
 
-/// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12): the GC passes of a job that writes
-/// `pages`, if `written` were written since the last pass; and w(φ) afterwards.
+/// B = ⌈(w_j + w(φ))/(αs)⌉ if w_j + w(φ) > αs, else 0 (IV.12), for `pages` after `written` since
+/// the last pass; and w(φ) afterwards.
 pub fn background_passes(written: u64, pages: u64, reclaimed: u64) -> (u64, u64) {
     let sum = written.saturating_add(pages);
     if sum > reclaimed { (sum.div_ceil(reclaimed), pages) } else { (0, sum) }

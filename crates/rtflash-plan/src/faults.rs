@@ -6,8 +6,7 @@ use rtflash_model::{ChipId, Instant};
 /// [`Placed::faults`](crate::Placed::faults) counts of these.
 const WHOLE: u16 = 1_000;
 
-/// Whether a chip's program or erase, whose step ends now, fails if it can: drawn from the seed,
-/// the chip and the instant alone.
+/// Drawn from the seed, the chip and the instant alone, at which the step ends.
 pub fn random_failure(seed: u64, faults: u16, chip: ChipId, at: Instant) -> bool {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

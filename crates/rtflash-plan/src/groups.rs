@@ -4,8 +4,8 @@ use crate::ids::{ChannelId, ClusterId, PerId};
 use crate::options::{Options, Service};
 use crate::plan::Plan;
 
-/// The clusters (positions, ascending) that share a channel, directly or through others. Background
-/// jobs, which go to the least loaded cluster, tie all clusters together.
+/// Clusters that share a channel, directly or through others, ascending. Background jobs, which go
+/// to the least loaded cluster, tie all together.
 pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
     let clusters = || plan.clusters().ids();
     if (options.service == Service::Background && !plan.jobs().is_empty()) || plan.clusters().is_empty() {

@@ -10,8 +10,7 @@ use crate::release_pattern::ReleasePattern;
 /// How a cluster's chips are kept busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
-    /// A cluster does one page operation, or one step of a GC pass on all chips, at a time, as
-    /// Theorem 1 supposes.
+    /// A page operation, or a step of a GC pass on all chips, at a time, as Theorem 1 supposes.
     #[default]
     Serial,
     /// Every chip takes the earliest-deadline operation that waits for it.
@@ -21,12 +20,10 @@ pub enum Dispatch {
 /// How jobs that are not real-time are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Service {
-    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11), and EDF serves
-    /// them.
+    /// A Total Bandwidth Server in each cluster: jobs have deadlines (IV.11), and EDF serves them.
     #[default]
     Tbs,
-    /// When nothing else is pending in the cluster, first come first served, in the cluster with
-    /// the fewest background pages pending.
+    /// First come first served when nothing else is pending, in the cluster with the fewest pages.
     Background,
 }
 
@@ -36,17 +33,15 @@ pub enum Victims {
     /// The valid pages of the victim.
     #[default]
     Actual,
-    /// At least ⌈λP⌉ on every chip: a pass copies the last page again if the victim has fewer.
-    /// Under certificates: as many as the certificate allows, v.
+    /// At least ⌈λP⌉ on every chip, the last page copied again if need be; by certificates v.
     Worst,
 }
 
 /// What the device has been through before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Aging {
-    /// Full, every block with an equal share of valid pages of every task: the worst start for GC.
-    /// Under certificates exactly the reserve is free, and the valid pages of a superblock are on
-    /// as few chips as can be.
+    /// Full, with an equal share of every task's valid pages in every block; by certificates
+    /// exactly the reserve is free, and a superblock's valid pages are on the fewest chips.
     #[default]
     Worst,
     /// Full, valid pages anywhere.
@@ -67,8 +62,7 @@ pub enum Pattern {
     HotCold,
     /// Only pages that are on the cluster's first chip, as long as there are any.
     OneChip,
-    /// Writes go to the fullest closed block of the cluster (of its first chip, in a stripe), so
-    /// that victims stay as full as can be; reads as with `OneChip`.
+    /// Writes go to the fullest closed block (of a stripe's first chip), reads as with `OneChip`.
     Fullest,
 }
 
@@ -78,8 +72,8 @@ pub enum Waits {
     /// Until the transfers before it are over.
     #[default]
     Actual,
-    /// Always as long as all other chips of the channel can take: no other chip counts, and no
-    /// transfers are recorded. A user's read in a superblock waits for the chips of other clusters.
+    /// As long as all other chips of the channel can take, without records of transfers. A user's
+    /// read in a superblock waits for other clusters' chips.
     Worst,
 }
 
@@ -89,12 +83,10 @@ pub enum Phases {
     /// At 0.
     #[default]
     Periodic,
-    /// At 0. Under certificates a request is then released one nanosecond after an erase has begun
-    /// in its cluster, at most a period after its arrival, so that it waits for the erase as long
-    /// as can be. Elsewhere as `Periodic`.
+    /// At 0; by certificates a nanosecond after an erase has begun in the cluster, at most a period
+    /// after the arrival, so that it waits for the erase as long as can be.
     AtErases,
-    /// At a time below the period, drawn for each source by
-    /// [`release_offset`](crate::release_offset).
+    /// Below the period, by [`release_offset`](crate::release_offset).
     Random,
 }
 
@@ -149,8 +141,8 @@ pub struct Placed {
     pub backfill: bool,
     /// See [`Waits`].
     pub waits: Waits,
-    /// Of a thousand programs and erases this number fails, drawn for each chip and instant, while
-    /// no more of a chip fail than the device states, in all and at programs in one busy interval.
+    /// This number of a thousand programs and erases, while no more of a chip fail than
+    /// the device states, in all and at programs in one busy interval.
     pub faults: u16,
 }
 
@@ -165,7 +157,7 @@ impl Default for Placed {
 pub struct PeriodicTrim {
     /// The task.
     pub task: TaskId,
-    /// So many of its pages at a time, in order, round and round from its first one.
+    /// This number of its pages at a time, in order, round and round from its first one.
     pub pages: u32,
     /// How long after the start they are trimmed first, and then after each other.
     pub every: Span,
@@ -192,11 +184,10 @@ pub struct Options {
     pub phases: Phases,
     /// See [`Recurrence`].
     pub recurrence: Recurrence,
-    /// Stated releases of some requests, or of all. They go before `phases`, `recurrence` and
-    /// `times`.
+    /// Releases of some requests, or of all; before `phases`, `recurrence` and `times`.
     pub releases: Option<Arc<ReleasePattern>>,
-    /// Whether requests of tasks are policed: an early one is held until a period after the one
-    /// before, one with more pages than declared is cut to these.
+    /// An early request is held until a period after the one before, one with more pages than
+    /// declared is cut to these.
     pub police: bool,
     /// What tasks trim. What cannot be trimmed is left as it is.
     pub trims: Vec<PeriodicTrim>,
@@ -218,7 +209,6 @@ impl Options {
 }
 
 impl Default for Options {
-    /// The defaults of `rtflash exec`: ten seconds.
     fn default() -> Options {
         Options {
             duration: Instant::START.saturating_add(Span::from_us(10_000_000)),

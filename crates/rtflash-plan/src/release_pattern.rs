@@ -16,22 +16,17 @@ use crate::plan::Source;
 /// What is stated of the requests of one task, its reads or its writes. Nothing by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestPattern {
-    /// The nominal arrival of the first request, after the start; `None`: as
-    /// [`Phases`](crate::Phases).
+    /// The first nominal arrival, after the start; `None`: as [`Phases`](crate::Phases).
     pub offset: Option<Span>,
-    /// Request k + 1 arrives a period and the k-th of these gaps after request k. Behind the list
-    /// gaps are as [`Recurrence`](crate::Recurrence).
+    /// Gaps beyond a period; behind the list as [`Recurrence`](crate::Recurrence).
     pub gaps: Vec<Span>,
-    /// The nominal arrivals of the first requests, instead of the offset and the first gaps, in
-    /// order. They can be less than a period apart: see
-    /// [`Options::police`](crate::Options::police).
+    /// Nominal arrivals instead of the offset and the first gaps, in order; less than a period
+    /// apart only with [`Options::police`](crate::Options::police).
     pub releases: Vec<Instant>,
-    /// The pages of the first requests: 1 to [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES),
-    /// perhaps more than declared. Behind the list requests have the declared pages.
+    /// 1 to [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES) each, perhaps more than declared.
     pub pages: Vec<u64>,
-    /// The length of the operations of request k where the device states ranges, in thousandths of
-    /// the way from the shortest time to the longest, at most 1000. Behind the list its last entry
-    /// holds; [`Times`](crate::Times) holds where it is empty.
+    /// If the device states ranges, in thousandths of the way to the longest; the last entry
+    /// holds behind the list, and [`Times`](crate::Times) where it is empty.
     pub lengths: Vec<u16>,
 }
 

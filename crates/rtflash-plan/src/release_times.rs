@@ -15,15 +15,13 @@ pub(crate) fn stream_of(seed: u64, domain: &[u8; 4], number: u32, index: u64) ->
     Stream::numbered(seed, &all, index)
 }
 
-/// The nominal arrival of a source's first request with [`Phases::Random`], uniform below the
-/// period: drawn from the seed for each source.
+/// [`Phases::Random`]: uniform below the period, from the seed for each source.
 pub fn release_offset(seed: u64, source: SourceId, period: Span) -> Span {
     Span::from_ns(stream_of(seed, b"offs", source.0, 0).below(period.as_ns())).expect("below a span")
 }
 
-/// How much later than a period after the request of this number the next one arrives nominally,
-/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Zero in half of
-/// the cases, else uniform up to a period.
+/// [`Recurrence::Sporadic`]: zero in half of the cases, else uniform up to a period, from the seed
+/// for each source and number.
 pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Span {
     let mut stream = stream_of(seed, b"gaps", source.0, index);
     match stream.below(2) {
@@ -32,9 +30,8 @@ pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Spa
     }
 }
 
-/// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
-/// for each source and number. A quarter of the requests are on time, a quarter as late as they can
-/// be, the others anything in between.
+/// Up to J, from the seed for each source and number: a quarter of the requests are on time, a
+/// quarter as late as they can be.
 pub fn release_jitter(seed: u64, source: SourceId, index: u64, max: Span) -> Span {
     if max == Span::ZERO {
         return max;

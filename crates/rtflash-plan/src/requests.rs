@@ -35,8 +35,7 @@ resume!([] Requests {
 const DRAWS: u32 = 16;
 
 impl Requests {
-    /// The addresses of a source of requests: its own, or those of the source that it mirrors, from
-    /// the stated request on.
+    /// Its own, or those of the source that it mirrors, from the stated request on.
     ///
     /// # Panics
     /// If the source is none of a task's requests under a certificate.
@@ -68,12 +67,9 @@ impl Requests {
         self.pattern == Pattern::Fullest && self.access == Access::Random
     }
 
-    /// Adds the pages of the next request, `pages` of them, to `lpns`. `chip_of` is the chip of a
-    /// page now, by position in the cluster.
-    ///
-    /// Sequential requests take consecutive pages from the end of the last one, and begin anew at
-    /// the start of the range when the next one would not fit; only a request longer than the range
-    /// goes round. Requests of a stream go round wherever the range ends.
+    /// Adds the next request's `pages` pages; `chip_of` is a page's chip now. Sequential requests
+    /// go on from the last one's end, and begin anew if the next would not fit in the range; those
+    /// of a stream go round wherever it ends.
     pub fn draw(&mut self, pages: u64, lpns: &mut Vec<Lpn>, chip_of: impl Fn(Lpn) -> ColumnId) {
         let length = self.range.end.0 - self.range.start.0;
         if self.access.is_consecutive() {
@@ -154,8 +150,7 @@ pub fn pages_from(first: u64, pages: u64, range: &Range<Lpn>) -> impl Iterator<I
     (0..pages).map(move |page| page_of(&range, first, page))
 }
 
-/// The pages of a job that is not real-time, in this cluster: first its reads, then its writes,
-/// each any page of `range`.
+/// First its reads, then its writes, each any page of `range`.
 pub fn job_pages(seed: u64, cluster: ClusterId, job: JobId, pages: u64, range: &Range<Lpn>) -> Vec<Lpn> {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -81,8 +81,7 @@ pub trait Resume {
     /// Adds the state.
     fn save(&self, state: &mut State<'_>);
 
-    /// Takes up the state of a value that was made like this one. The value is useless if the next
-    /// bytes are no such state.
+    /// The value was made like this one. It is useless after an error.
     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState>;
 }
 

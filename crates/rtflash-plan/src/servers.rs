@@ -14,7 +14,6 @@ pub struct Servers<'a> {
     plan: &'a Plan,
     certified: &'a PerId<ClusterId, Certified>,
     seed: u64,
-    /// For each cluster, each of its processors; none without a server.
     accounts: PerId<ClusterId, Vec<ServerGrants>>,
 }
 
@@ -49,8 +48,7 @@ impl<'a> Servers<'a> {
         Some(Grant { cluster, deadline, gc_passes: 0 })
     }
 
-    /// The latest deadline that the processors with a part in the job give it; all of them take it.
-    /// `None` without a server, or beyond the end of time.
+    /// The latest of the processors with a part in the job. `None` without a server, or too late.
     fn offer(&self, cluster: ClusterId, arrival: &Arrival) -> Option<Offer> {
         let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
         let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);

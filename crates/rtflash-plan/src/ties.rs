@@ -12,8 +12,7 @@ pub fn random_job_place(seed: u64, job: JobId) -> u64 {
     stream_of(seed, b"tie\0", job.source.0, job.index).below(u64::MAX)
 }
 
-/// The place of a chip among those that ask for a bus at one instant with [`Ties::Random`], drawn
-/// for each chip and instant.
+/// [`Ties::Random`]: drawn for each chip and instant.
 pub fn random_chip_place(seed: u64, chip: ChipId, at: Instant) -> u64 {
     stream_of(seed, b"bus\0", chip.0, at.as_ns()).below(u64::MAX)
 }

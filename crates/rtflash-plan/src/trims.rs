@@ -31,8 +31,7 @@ pub enum NoTrim {
 }
 
 impl PeriodicTrim {
-    /// The cluster of its task, and the logical pages of the task's requests there; or why a run of
-    /// this plan with these options trims nothing.
+    /// The task's cluster, and its requests' pages; or why a run trims nothing.
     pub fn pages_in(&self, plan: &Plan, options: &Options) -> Result<(ClusterId, Range<Lpn>), NoTrim> {
         let is_request = |kind| matches!(kind, Kind::Read | Kind::Write);
         let mut sources = plan.sources().iter();

@@ -65,8 +65,8 @@ pub struct Executed {
     pub findings: Vec<Finding>,
     /// What it came to, in numbers.
     pub report: Report,
-    /// When it ended, if that is before the end that was asked for. All is as if it had been asked
-    /// to end then, but for chips and buses: what was under way counts as busy to its end.
+    /// If before the end asked for. All is as if that had been asked for, but what was under way on
+    /// chips and buses counts to its end.
     pub stopped: Option<Instant>,
 }
 
@@ -80,15 +80,13 @@ impl Executed {
 /// A consumer of every record, in the order of a trace, with the plan that it belongs to.
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
-/// An observer of a run's progress: the instant before which all has been simulated, and the
-/// operations of chips until then. The first call comes when the device is prepared. A later call
-/// that breaks ends the run there.
+/// An observer of progress: the instant before which all is simulated, and operations until then.
+/// The first call comes when the device is prepared; a later call that breaks ends the run.
 pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64) -> ControlFlow<()>;
 
 /// A store of the state of a run, so that an interrupted run can continue.
 pub trait Checkpoint {
-    /// The state that was kept last of this very run, by the same build of the program; `None`
-    /// where it begins.
+    /// The state kept last of this run, by the same build; `None` where it begins.
     ///
     /// # Errors
     /// Where there is something else.
@@ -97,8 +95,7 @@ pub trait Checkpoint {
     /// Whether the state is to be kept now. Asked now and then.
     fn is_due(&mut self) -> bool;
 
-    /// Keeps what `save` writes: the state before `now`. After the end of the run it is kept in any
-    /// case.
+    /// Keeps what `save` writes: the state before `now`. The last one is the end's.
     ///
     /// # Errors
     /// Where it cannot be kept.
@@ -108,7 +105,6 @@ pub trait Checkpoint {
 /// What a run leaves behind.
 struct RunEnd<'p> {
     observers: Vec<GroupObservers<'p>>,
-    /// When it ended, if it was stopped.
     stopped: Option<Instant>,
 }
 
@@ -154,8 +150,7 @@ fn run_in_windows<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
-/// Receivers of the records and the progress of a run, and the keeper of its state. The result of
-/// the run does not depend on them.
+/// Receivers of records and progress, and the keeper of state. No result depends on them.
 #[derive(Default)]
 pub struct RunWatch<'w> {
     /// Receives every record. No run with a checkpoint has one.
@@ -166,9 +161,8 @@ pub struct RunWatch<'w> {
     pub checkpoint: Option<&'w mut dyn Checkpoint>,
 }
 
-/// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
-/// and judges it. With certificates it obeys these instead. Groups of clusters run on the threads
-/// of the current rayon pool. It may take [`DEFAULT_MEMORY`].
+/// Runs an allocation under an analysis (its page costs, delays, periods and servers) or by its
+/// certificates, and judges it; on the current rayon pool, in [`DEFAULT_MEMORY`].
 ///
 /// # Errors
 /// Why it could not be run to its end.
@@ -182,12 +176,10 @@ pub fn execute(
     execute_watched(DEFAULT_MEMORY, set, allocation, analysis, options, RunWatch { sink, ..RunWatch::default() })
 }
 
-/// As [`execute`], in at most `limit` bytes of memory besides those of the jobs pending, with
-/// `watch`.
+/// [`execute`] in at most `limit` bytes besides those of pending jobs, with `watch`.
 ///
 /// # Errors
-/// As there, where its tables would take more memory, and where the state cannot be kept, or what
-/// was kept is none of this run.
+/// Also if the tables need more, the state cannot be kept, or is none of this run.
 pub fn execute_watched(
     limit: u64,
     set: &TaskSet,
@@ -212,7 +204,6 @@ pub fn execute_watched(
     })
 }
 
-/// A run, all records of which are handed over.
 fn traced<'p>(
     plan: &'p Plan,
     options: &'p Options,
@@ -237,7 +228,7 @@ fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> Group
     (Checks::new(plan, options.dispatch, group), Statistics::new(plan, options.duration))
 }
 
-/// Runs a plan of clusters with certificates, and judges it, in at most `limit` bytes of memory.
+/// A plan of clusters with certificates, in at most `limit` bytes.
 ///
 /// # Errors
 /// Why it could not be run to its end.

@@ -43,7 +43,7 @@ impl History {
         }
     }
 
-    /// A task was admitted at an instant. Says when its first request may come.
+    /// When the first request of an admitted task may come.
     ///
     /// # Panics
     /// Where it was admitted to something else than what runs by this history.
@@ -99,8 +99,7 @@ impl History {
         self.lifetimes.get(&task).map(|of| of.from)
     }
 
-    /// This history for a set in which the tasks have other numbers; a task without one is left
-    /// out. Numbers keep their order.
+    /// Tasks have other numbers, in the same order; a task without one is left out.
     #[must_use]
     pub fn renamed(self, number: impl Fn(TaskId) -> Option<TaskId>) -> History {
         let cluster = |cluster: Cluster| Cluster {
@@ -114,7 +113,7 @@ impl History {
         }
     }
 
-    /// The plan of it all, for a set of every task that ever runs.
+    /// The plan, for a set of every task that ever runs.
     ///
     /// # Errors
     /// Why it cannot be executed.
@@ -122,8 +121,7 @@ impl History {
         self.plan_sharing(set, &[])
     }
 
-    /// The plan of it all, for a set of every task that ever runs, if some tasks share the pages of
-    /// others.
+    /// [`History::plan`], if some tasks share the pages of others.
     ///
     /// # Errors
     /// Why it cannot be executed.
@@ -141,8 +139,7 @@ impl History {
             .map_err(PlanRefusal::Plan)
     }
 
-    /// When requests come: the first one of each task at `offset` behind the instant from which on
-    /// it may, the others a period and a gap apart, until it is removed or the run is over.
+    /// The first request of each task `offset` behind its instant, others a period and a gap apart.
     pub fn releases(
         &self,
         set: &TaskSet,

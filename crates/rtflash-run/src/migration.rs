@@ -20,8 +20,7 @@ pub struct MovedRun {
     pub mirror: Option<TaskId>,
     /// Its reads at its new place.
     pub reads: Option<TaskId>,
-    /// What reads the pages that are copied, and what writes them; `None` where its own writes
-    /// bring them.
+    /// The reader and the writer of copied pages; `None` where its own writes bring them.
     pub copies: Option<[TaskId; 2]>,
     /// When the first page that is copied is asked for, or its writes go to both places.
     pub copied_from: Instant,
@@ -133,7 +132,7 @@ impl StageRun {
         Some(StageRun { set, history, moves, switched, over, cluster, servers, shared })
     }
 
-    /// The plan, for requests that come as [`releases`](StageRun::releases) said.
+    /// The plan, for requests of [`releases`](StageRun::releases).
     ///
     /// # Errors
     /// Why it cannot be executed.
@@ -170,8 +169,8 @@ impl StageRun {
         self.cluster
     }
 
-    /// When requests come: of each task first at `offset`, then a period and a gap apart, at its
-    /// old place or its new one, writes at both in between; those of copy servers at their pace.
+    /// Each task's first is at `offset`, then a period and a gap apart, at its old place or its new
+    /// one, writes at both in between; those of copy servers at their pace.
     pub fn releases(
         &self,
         duration: Instant,

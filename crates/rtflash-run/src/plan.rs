@@ -58,7 +58,7 @@ fn binary(bytes: u64) -> String {
     format!("{amount:.1} {}", UNITS[unit])
 }
 
-/// What operations take where an analysis has these costs of a page.
+/// Times of operations by the analysis's page costs.
 ///
 /// # Errors
 /// [`PlanRefusal::TransferTooLong`].
@@ -67,8 +67,8 @@ pub fn timing(device: &Device, analysis: &dyn Analysis) -> Result<Timing, PlanRe
     Timing::new(costs.read, costs.write, device.page_transfer()).ok_or(PlanRefusal::TransferTooLong)
 }
 
-/// The plan of an allocation, with costs, delays and GC periods as the analysis has them, exactly.
-/// Where all clusters have certificates, it is run by these alone, and the analysis is not asked.
+/// By costs, delays and GC periods of the analysis, exactly, or by certificates alone if all
+/// clusters have one.
 ///
 /// # Errors
 /// Why it cannot be executed.

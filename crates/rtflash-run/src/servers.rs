@@ -28,8 +28,7 @@ impl TbsServers {
 }
 
 impl Admission for TbsServers {
-    /// The cluster that gives the job the earliest deadline, the lowest on a tie (thesis, Section
-    /// 4.4).
+    /// The earliest deadline, the lowest cluster on a tie (thesis, Section 4.4).
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant> {
         let job = JobPages { read: read_pages, write: write_pages };
         let position = earliest_deadline(&self.servers, at, job)?;

@@ -91,8 +91,7 @@ impl Memory<'_> {
         DharaChip::new(self.device, gc_ratio.into())
     }
 
-    /// Whether the scheme says anything of the set: pages are left to data, or a drive's passes
-    /// free some.
+    /// Pages are left to data, or a drive's passes free some.
     fn is_defined(&self, set: &TaskSet) -> bool {
         match self.scheme {
             BaselineScheme::Stock => self.reclaims().is_some() || set.tasks().iter().all(|task| task.write.is_none()),
@@ -111,7 +110,6 @@ impl Memory<'_> {
         whole(self.device.pages_per_block())
     }
 
-    /// All its pages.
     fn pages(&self) -> BigRational {
         whole(self.chips) * whole(self.device.blocks_per_chip()) * self.block()
     }
@@ -134,8 +132,7 @@ impl Memory<'_> {
         own.min(logical)
     }
 
-    /// Lazy-RTGC: the most valid pages of a victim whose pass has no more steps than it reclaims
-    /// pages, found by halving.
+    /// Lazy-RTGC: the most valid pages of a victim whose pass has no more steps than it reclaims.
     fn victim(&self) -> u64 {
         let [read, write, erase, _] = self.times();
         let (copies, pages) = ((erase / (read + write)).floor(), u64::from(self.device.pages_per_block()));
@@ -154,7 +151,6 @@ impl Memory<'_> {
         yes
     }
 
-    /// What a page costs to read and to write, and what may block.
     fn costs(&self) -> [BigRational; 3] {
         let [read, write, erase, oob] = self.times();
         let [read, write] = match self.scheme {
@@ -200,15 +196,13 @@ impl Memory<'_> {
         (terms, shortest.map_or(BigRational::zero(), |shortest| longest / shortest))
     }
 
-    /// p_G.
     fn collector_period(&self, write: Request) -> BigRational {
         let (period, alpha, pages) =
             (whole(write.period().as_ns()), whole(reclaimed(self.device)), whole(write.pages()));
         if pages > alpha { period / (pages / alpha).ceil() } else { period * (alpha / pages).floor() }
     }
 
-    /// What forbids the tasks whatever their shares: data, the reserves of Chang's collectors, a
-    /// drive's late answers.
+    /// Data, the reserves of Chang's collectors, a drive's late answers.
     fn obstacle(&self, tasks: &[&Task]) -> Option<String> {
         let declared = tasks.iter().any(|task| task.data_pages.is_some());
         let data: BigRational = tasks.iter().map(|task| whole(task.kept_pages())).sum();
@@ -239,8 +233,7 @@ impl Memory<'_> {
         whole(write.pages()) * periods.max(BigRational::one()) + whole(valid_pages(self.device))
     }
 
-    /// A drive's α: π less the data's mean over all blocks but the empty one, rounded down; `None`
-    /// where that is a whole block.
+    /// A drive's α: π less the data's mean over the blocks that are not empty, rounded down.
     fn reclaims(&self) -> Option<u64> {
         let blocks = self.pages() / self.block() - whole(1);
         let logical = whole(self.device.logical_pages_of(self.chips));
@@ -249,7 +242,6 @@ impl Memory<'_> {
         (left > BigRational::zero()).then(|| u64::try_from(left.to_integer()).expect("pages of a block"))
     }
 
-    /// A drive's pass.
     fn whole_pass(&self) -> BigRational {
         let [read, write, erase, _] = self.times();
         let copies = self.reclaims().map_or(BigRational::zero(), |left| self.block() - whole(left));

@@ -27,7 +27,6 @@ pub(crate) struct DharaChip<'a> {
 }
 
 impl DharaChip<'_> {
-    /// `None` where Dhara takes no such chip.
     pub(crate) fn new(device: &Device, ratio: u32) -> Option<DharaChip<'_>> {
         let [pages, bytes] = [device.pages_per_block(), device.page_size()].map(u64::from);
         let powers = pages.count_ones() == 1 && bytes.count_ones() == 1;
@@ -53,7 +52,6 @@ impl DharaChip<'_> {
         journal - reserve - whole(8) * whole(self.device.pages_per_block())
     }
 
-    /// The data pages of a new chip.
     pub(crate) fn usable(&self) -> BigRational {
         self.capacity(self.device.blocks_per_chip() / 64)
     }
@@ -77,13 +75,11 @@ impl DharaChip<'_> {
         [read, program, erase, transfer, part]
     }
 
-    /// A page that is read.
     fn read(&self) -> BigRational {
         let [read, _, _, transfer, part] = self.times();
         self.walk() * part + read + transfer
     }
 
-    /// So many pages that are written in a row.
     fn writes(&self, pages: &BigRational) -> BigRational {
         let [read, program, erase, transfer, part] = self.times();
         let (collected, walk) = (pages * whole(self.ratio + 1), self.walk());
@@ -112,8 +108,7 @@ impl DharaChip<'_> {
         if by_priority { self.late_by_priority(&kinds) } else { self.late_together(&kinds) }
     }
 
-    /// The time of these requests in a row, each as often as its number says, behind one of
-    /// `first`.
+    /// Each as often as its number says, behind one of `first`.
     fn serving<'a>(&self, kinds: impl Iterator<Item = (&'a Kind, u64)>, first: Option<&'a Kind>) -> BigRational {
         let mut pages = [BigRational::zero(), BigRational::zero()];
         for (kind, times) in kinds.chain(first.map(|kind| (kind, 1))) {
@@ -132,9 +127,8 @@ impl DharaChip<'_> {
         (all > whole(shortest)).then_some(late)
     }
 
-    /// A complaint about a period without a moment up to it that suffices. By such a moment all
-    /// requests before it with periods up to that one are done, behind any request with a longer
-    /// period.
+    /// A period without a moment up to it by which all requests before with no longer periods are
+    /// done, behind any request with a longer one.
     fn late_by_priority(&self, kinds: &[Kind]) -> Option<String> {
         let late = kinds.iter().map(|kind| kind.period).find(|&period| {
             let urgent = || kinds.iter().filter(move |kind| kind.period <= period);

@@ -52,8 +52,7 @@ impl Equations {
     }
 }
 
-/// One reading of the equations on one device, with what does not depend on task or cluster
-/// computed once.
+/// One reading of the equations on a device; what no task or cluster changes is computed once.
 #[derive(Debug, Clone, Copy)]
 pub struct Theory<'a> {
     equations: Equations,
@@ -93,8 +92,7 @@ impl<'a> Theory<'a> {
         if pages > reclaimed { (period, pages.div_ceil(reclaimed)) } else { (period * (reclaimed / pages), 1) }
     }
 
-    /// t_e over the shortest of T^r, T^w, T^g: what one task contributes to blocking. The cluster's
-    /// is the largest of its tasks'.
+    /// t_e over the shortest of T^r, T^w, T^g; the cluster's is the largest of its tasks'.
     pub fn blocking(&self, task: &Task, size: u32) -> Option<Quotient> {
         let erase = nanoseconds(self.device.block_erase());
         let periods = task.read.iter().chain(&task.write).map(|request| (nanoseconds(request.period()), 1));

@@ -8,9 +8,8 @@ use rtflash_model::{Access, Request, Task, TaskSet};
 
 use crate::on_chip;
 
-/// The name of the first necessary test that fails: `data`, `request`, `bus`, `chips` or `window`.
-/// `transfer_inside`: whether times that do not say what they contain have a page's transfer in
-/// them. `horizon_ns`: how far the demand is looked at.
+/// The name of the first necessary test that fails. `transfer_inside`: whether times include a
+/// page's transfer if they do not say. `horizon_ns`: how far the demand is tested.
 pub fn impossible(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Option<&'static str> {
     let somebody = set.tasks().iter().any(|task| task.data_pages.is_some());
     first_failing(&Tests { set, transfer_inside, keep_one: somebody }, horizon_ns, &["data"])
@@ -72,8 +71,7 @@ impl Tests<'_> {
         (transfer + command, [whole(read, includes[0]), whole(write, includes[1])])
     }
 
-    /// What a page, a copy and an erase take of a chip: with two page registers no command and no
-    /// transfer.
+    /// Two page registers: no command and no transfer.
     fn chip_times(&self) -> ([u64; 2], u64, u64) {
         let (t_b, pages) = self.times();
         let [t_r, t_w] = pages.map(|page| page - t_b);
@@ -142,8 +140,7 @@ impl Tests<'_> {
         own + (written + &copies) * erased + copies * ratio(copy, 1)
     }
 
-    /// Copies in a unit of time that some set of writers forces, Eq. (55): all with ν at least as
-    /// large as one writer's.
+    /// Copies forced in a unit of time, Eq. (55): with ν at least one writer's, the most.
     fn copies(&self) -> BigRational {
         let p = u64::from(self.set.device().pages_per_block());
         let writers: Vec<(u64, BigRational)> = self

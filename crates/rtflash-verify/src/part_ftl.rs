@@ -13,13 +13,11 @@ pub struct PartFtlVerification {
     pub read_utilization: BigRational,
     /// U_W.
     pub write_utilization: BigRational,
-    /// Whether both are at most one, and each request is due within its period: the test knows no
-    /// others.
+    /// Both are at most one, and each request has an implicit deadline.
     pub schedulable: bool,
 }
 
-/// Tests the set; `None` with fewer than four chips. Quadratic in the number of tasks: rationals
-/// are kept in lowest terms.
+/// `None` with fewer than four chips. Quadratic in the tasks: rationals are in lowest terms.
 pub fn verify_part_ftl(set: &TaskSet) -> Option<PartFtlVerification> {
     let device = set.device();
     let number = |value: u128| BigRational::from_integer(value.into());

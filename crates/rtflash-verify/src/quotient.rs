@@ -6,8 +6,7 @@ use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-/// An exact non-negative quotient that is never reduced: for sums of very many terms, where
-/// reducing would take most of the time.
+/// Exact and never reduced: in sums of very many terms reducing would take most of the time.
 #[derive(Debug, Clone)]
 pub struct Quotient {
     numerator: BigUint,
@@ -27,8 +26,7 @@ impl Quotient {
         Quotient { numerator: numerator.into(), denominator: denominator.into() }
     }
 
-    /// The sum of all. Adds neighbours, then neighbouring sums, and so on: the numbers multiplied
-    /// are of equal length.
+    /// Adds neighbours, then neighbouring sums, so that numbers of equal length are multiplied.
     pub fn sum(terms: impl Iterator<Item = Quotient>) -> Quotient {
         let mut terms: Vec<Quotient> = terms.collect();
         while terms.len() > 1 {

@@ -29,8 +29,7 @@ pub struct ClusterVerification {
     pub cluster: Cluster,
     /// Whether it passes: in time, and its tasks' declared data fit.
     pub schedulable: bool,
-    /// Whether U ≤ 1, Eq. (IV.8), exactly, where each request is due within its period: of others
-    /// Theorem 1 says nothing, and nothing passes.
+    /// U ≤ 1, Eq. (IV.8), exactly, where deadlines are implicit; with others nothing passes.
     pub in_time: bool,
     /// Its tasks' data beside its logical pages.
     pub space: Space,
@@ -44,8 +43,6 @@ pub struct ClusterVerification {
 }
 
 impl ClusterVerification {
-    /// The verdict on a cluster by what its tasks take and what blocks them, U ≤ 1, where there is
-    /// no obstacle.
     pub(crate) fn summed(
         set: &TaskSet,
         cluster: Cluster,

@@ -4,10 +4,8 @@ use rtflash_model::TaskSet;
 
 /// For each chip and each task. A unit is about a nanosecond of one core.
 const FOR_EACH: u64 = 1_700;
-/// So many times that where there are job streams: the largest server is then looked for, at loads
-/// next to all that there is.
+/// Job streams take a search for the largest server, at loads next to all that there is.
 const WITH_JOBS: u64 = 20;
-/// Chips and tasks for which a decision may take as much as for fewer.
 const FEW: u64 = 24;
 
 /// What a decision about a set may take before what was not found is refused (docs/admission.md).

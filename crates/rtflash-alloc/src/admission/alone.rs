@@ -8,7 +8,6 @@ use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, Tas
 use super::known::KnownNeighbours;
 use super::{AddedHow, Admitted, RunningDevice};
 
-/// A cluster of free chips for the task, as small as will do.
 pub(super) fn alone(
     set: &TaskSet,
     new: TaskId,

@@ -9,14 +9,12 @@ use super::known::KnownNeighbours;
 use super::path::{TermsPath, TermsSearch};
 use super::{AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, longest_idle};
 
-/// A cluster that runs, with the new task in it.
 pub(super) struct ExtendedCluster<'a> {
     set: &'a TaskSet,
     known: &'a KnownNeighbours<'a>,
     position: usize,
     new: TaskId,
     work: &'a Work,
-    /// All clusters, by their certificates.
     contention: ChannelContention<'a>,
 }
 
@@ -44,7 +42,6 @@ impl<'a> ExtendedCluster<'a> {
         self.certificate().server_thousandths > 0
     }
 
-    /// Whether its cluster has a reserve, so that it may collect by other terms.
     fn has_collection(&self) -> bool {
         self.certificate().collection.is_some()
     }
@@ -70,8 +67,7 @@ impl<'a> ExtendedCluster<'a> {
         self.admitted(AddedHow::Kept, Span::ZERO, certificates)
     }
 
-    /// Whether everybody is in time by the certificates as they are; an error where they are not
-    /// by any others either.
+    /// An error where somebody is late by the certificates as they are and by any others.
     pub(super) fn kept(&self) -> Result<bool, AdmissionRefusal> {
         if !self.contention.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);
@@ -96,7 +92,6 @@ impl<'a> ExtendedCluster<'a> {
         }
     }
 
-    /// Whether the others on its channels, which were in time before, are so by their certificates.
     fn neighbours_hold(&self) -> Result<(), AdmissionRefusal> {
         match self.known.late_beside(&self.contention, self.position) {
             None => Ok(()),
@@ -106,7 +101,6 @@ impl<'a> ExtendedCluster<'a> {
         }
     }
 
-    /// Whether everybody else is in time while its terms change, and the search for others.
     pub(super) fn search(&mut self) -> Result<TermsSearch<'a>, AdmissionRefusal> {
         if self.work.is_used_up() {
             return Err(AdmissionRefusal::Late);
@@ -122,7 +116,6 @@ impl<'a> ExtendedCluster<'a> {
         TermsSearch::new(&self.known.begun, &self.contention, position, self.certificate(), self.work)
     }
 
-    /// Goes on by the terms that were found, where everybody is in time by them.
     pub(super) fn settled(&mut self, found: TermsPath) -> Result<(TermsPath, Certificate), AdmissionRefusal> {
         let position = self.position;
         self.contention.collects(position, found.gc);
@@ -137,8 +130,7 @@ impl<'a> ExtendedCluster<'a> {
         Ok((TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found }, certificate))
     }
 
-    /// The time within which the others on its channels are idle, while nothing is known of what
-    /// its collection does.
+    /// `None` while nothing is known of what its collection does.
     fn others_idle(&mut self) -> Option<Span> {
         let (certificates, position) = (&self.known.running.certificates, self.position);
         self.contention.charge_by(position, 1);

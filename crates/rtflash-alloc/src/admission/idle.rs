@@ -4,23 +4,20 @@ use rtflash_model::Span;
 
 use rtflash_analysis::certified::Demand;
 
-/// Rounds after which nothing is said.
 const ROUNDS: u32 = 200;
 
-/// A time within which a processor that keeps its deadlines, without a server, is idle at an
-/// instant, from any instant on; `None` where none was found.
+/// A time within which a processor without a server, which keeps its deadlines, is idle at an
+/// instant, from any instant on.
 ///
-/// Between two idle instants it executes what is released there. What is released within t takes
-/// no longer than [`Demand::arriving`], its waits for the bus included, and what two page registers
-/// still hold is no more than B. Where both together are no more than t, the processor has been
-/// idle again by then (docs/admission.md, Lemma 30).
+/// Between two idle instants it executes what is released there: within t no longer than
+/// [`Demand::arriving`], and what two page registers hold is at most B (docs/admission.md, Lemma
+/// 30).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, Span::ZERO)
 }
 
-/// Like [`idle_within`], counted from the end of a server's last job if no more come. A job that is
-/// due by then is over: jobs executed within t after it were released within t and the longest
-/// deadline (docs/admission.md, Theorem 14).
+/// Like [`idle_within`], from the end of a server's last job: jobs executed within t after it were
+/// released within t and the longest deadline (docs/admission.md, Theorem 14).
 pub(super) fn idle_after_jobs(demand: &Demand<'_>) -> Option<Span> {
     idle_behind(demand, demand.longest_deadline())
 }
@@ -44,8 +41,7 @@ fn idle_behind(demand: &Demand<'_>, before: Span) -> Option<Span> {
     None
 }
 
-/// The longest of such times, of all of a cluster's processors, or of several clusters; `None`
-/// where one is not known.
+/// `None` where one of them is not known.
 pub(super) fn longest(times: impl IntoIterator<Item = Option<Span>>) -> Option<Span> {
     times.into_iter().try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
 }

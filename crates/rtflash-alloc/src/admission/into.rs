@@ -6,8 +6,7 @@ use rtflash_model::{Reliance, TaskId, TaskSet};
 use super::known::KnownNeighbours;
 use super::{Decision, ExtendedCluster, RunningDevice, changed};
 
-/// Whether `new` may be added to the cluster at this position: as [`admit`](super::admit) says of
-/// one cluster.
+/// [`admit`](super::admit) for the cluster at this position alone.
 pub fn admit_into(
     set: &TaskSet,
     running: &RunningDevice,

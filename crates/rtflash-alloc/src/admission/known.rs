@@ -13,7 +13,6 @@ pub(super) struct KnownNeighbours<'a> {
     pub(super) running: &'a RunningDevice,
     pub(super) begun: ChannelContention<'a>,
     granted: Reliance,
-    /// Whether each is in time beside anyone, once it was asked.
     steady: Vec<OnceCell<bool>>,
 }
 
@@ -23,20 +22,17 @@ impl<'a> KnownNeighbours<'a> {
         KnownNeighbours { running, begun, granted, steady: vec![OnceCell::new(); running.clusters.len()] }
     }
 
-    /// Whether a cluster is in time by its certificate by (T), to which it is the same what is
-    /// beside it.
+    /// Whether a cluster is in time by (T), to which it is the same what is beside it.
     fn is_steady(&self, at: usize) -> bool {
         let holds = || self.begun.holds_beside_anyone(at, &self.running.certificates[at]);
         *self.steady[at].get_or_init(holds)
     }
 
-    /// The others that run on the channels of a cluster of `contention`.
     fn beside(contention: &ChannelContention<'_>, position: usize) -> impl Iterator<Item = usize> {
         contention.beside_on_channels(position).into_iter().filter(move |&at| at != position)
     }
 
-    /// The first of those on the channels of a cluster of `contention` that is not in time there by
-    /// its certificate.
+    /// The first on the channels of a cluster of `contention` that is not in time there.
     pub(super) fn late_beside(&self, contention: &ChannelContention<'_>, position: usize) -> Option<usize> {
         // (T) supposes nothing about neighbours, so none is late by a change.
         if self.granted == Reliance::Nothing {
@@ -46,7 +42,6 @@ impl<'a> KnownNeighbours<'a> {
         Self::beside(contention, position).find(|&at| !holds(at))
     }
 
-    /// Whether all of those are in time whatever is beside them.
     pub(super) fn all_are_steady_beside(&self, contention: &ChannelContention<'_>, position: usize) -> bool {
         self.granted == Reliance::Nothing || Self::beside(contention, position).all(|at| self.is_steady(at))
     }

@@ -32,8 +32,7 @@ pub use removal::Removals;
 pub use servers::{LeftOutServers, servers_left_out};
 pub use streams::{StreamRefusal, served_streams};
 
-/// What a device runs by: clusters with certificates. A task of the set that is in none of them
-/// does not run.
+/// Clusters with certificates. A task of the set in none of them does not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningDevice {
     /// The clusters.
@@ -43,18 +42,16 @@ pub struct RunningDevice {
 }
 
 impl RunningDevice {
-    /// The device that runs by an allocation with a certificate for each cluster; `None` without
-    /// one. Clusters without tasks are free chips. If the set has no job streams, no cluster has a
-    /// server: tasks get its share.
+    /// `None` without certificates. Clusters without tasks are free chips. If the set has no job
+    /// streams, no cluster has a server: tasks get its share.
     pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<RunningDevice> {
         let clusters = allocation.clusters();
         let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
         Some(RunningDevice::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
     }
 
-    /// [`RunningDevice::new`] for clusters that serve some tasks of the set, each with its
-    /// certificate. A server is dropped on the assumption that it has served no job so far. It
-    /// stays if erases would be suspended without it: that is another way to run.
+    /// Each cluster with its certificate. A server is dropped, as if it had served no job so far,
+    /// but where erases would be suspended without it: that is another way to run.
     pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
         let serves = !set.jobs().is_empty();
         let of = |certificate: Certificate| {
@@ -79,8 +76,7 @@ impl RunningDevice {
         self
     }
 
-    /// The first cluster with tasks that is not in time as it runs, relying on no more than is
-    /// granted, or whose data do not fit.
+    /// The first cluster that is not in time, relying on no more than is granted, or without room.
     pub fn late(&self, set: &TaskSet, granted: Reliance, work: &Work) -> Option<ClusterId> {
         let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
         let busy = (0..self.clusters.len()).filter(|&at| !self.clusters[at].tasks.is_empty());
@@ -94,11 +90,9 @@ impl RunningDevice {
 pub enum AddedHow {
     /// Its cluster runs on by the certificate that it has.
     Kept,
-    /// Its cluster's processors go on by these terms of garbage collection, one after another. The
-    /// last ones are those of the new certificate.
+    /// Terms by which the cluster's processors go on, the last ones those of the new certificate.
     Staged(Vec<CollectionStage>),
-    /// It gets a cluster of its own, on chips that were free. These begin with the reserve that the
-    /// certificate states, as R5 asks for.
+    /// On chips that were free. These begin with the reserve of the certificate, as R5 asks for.
     NewCluster,
 }
 
@@ -124,8 +118,7 @@ pub enum AdmissionRefusal {
     /// It writes, and the cluster keeps no free pages in reserve.
     #[error("it writes, and no free pages are kept in reserve")]
     NoReserve,
-    /// The certificate would have to be changed, and a server, which may never be idle, is on the
-    /// cluster.
+    /// The certificate would have to change, and the cluster's server is perhaps never idle.
     #[error("its certificate would have to change, and with a server it may never idle")]
     Server,
     /// No certificate was found with which the cluster is in time.
@@ -148,16 +141,14 @@ pub enum Decision {
     Refused(Vec<(ClusterId, AdmissionRefusal)>),
 }
 
-/// Whether `new`, a task of the set that does not run, may be added to what runs, which is supposed
-/// to be in time. First where a certificate is kept; then where terms change at the next idle
-/// instant; then where the reserve has to grow first; then on free chips. Among equals the smallest
-/// cluster, the lowest position. What a decision may take is bounded: what was not found by then is
-/// refused (docs/admission.md).
+/// Whether `new`, a task that does not run, may be added to what runs, supposed to be in time: with
+/// the certificate kept; then with terms that change at the next idle instant; then with a reserve
+/// that grows first; then on free chips. Among equals the smallest cluster, the lowest position.
+/// A search beyond its bound refuses (docs/admission.md).
 pub fn admit(test: DemandTest, set: &TaskSet, running: &RunningDevice, new: TaskId, work: &Work) -> Decision {
     work.deciding(most_taken(set), || decide(set, running, new, (test.placements, test.rely_on), work))
 }
 
-/// [`admit`] with the work that `work` allows.
 fn decide(
     set: &TaskSet,
     running: &RunningDevice,
@@ -192,8 +183,7 @@ fn decide(
     Decision::Refused(refused)
 }
 
-/// The first of these clusters whose terms may change at the next idle instant so that everybody is
-/// in time, else the first where they may once the reserve has grown.
+/// The first cluster with terms at the next idle instant, else once the reserve has grown.
 fn changed<'a>(
     open: Vec<ExtendedCluster<'a>>,
     refused: &mut Vec<(ClusterId, AdmissionRefusal)>,
@@ -235,8 +225,7 @@ pub fn removable_within(
     Removals::new(set, running, granted, work).within(task)
 }
 
-/// The time within which all of a cluster's processors are idle, from any instant on; `None` with a
-/// server, and where that is not known.
+/// `None` with a server, and where it is not known.
 fn longest_idle(contention: &ChannelContention<'_>, at: usize, certificate: &Certificate, work: &Work) -> Option<Span> {
     if certificate.server_thousandths > 0 {
         return None;

@@ -12,7 +12,6 @@ use rtflash_model::{Certificate, Collection, Span};
 use super::AdmissionRefusal;
 use super::idle::{idle_within, longest};
 
-/// Terms that are looked at: each may cost a test.
 const TERMS: usize = 24;
 /// Ways to let the reserve grow that are tested for a cluster.
 const BRIDGES: u32 = 16;
@@ -26,8 +25,7 @@ pub struct ExtraPasses {
     pub spacing: Span,
 }
 
-/// Terms by which a processor goes on, from the first instant on at which it is idle and has
-/// f ≥ H − α + 1 free pages.
+/// Terms from the first idle instant on with f ≥ H − α + 1 free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionStage {
     /// D_g, α, H, v and F.
@@ -38,7 +36,6 @@ pub struct CollectionStage {
     pub extra: Option<ExtraPasses>,
 }
 
-/// A way to a certificate.
 #[derive(Debug)]
 pub(super) struct TermsPath {
     pub(super) stages: Vec<CollectionStage>,
@@ -48,37 +45,31 @@ pub(super) struct TermsPath {
     pub(super) idle_after: Option<Span>,
 }
 
-/// Whether everything that holds at an idle instant by the terms `now` is what `next` begins with:
-/// H' − α' ≤ H − δ − α, where δ is `for_wear`, the pages of H that wear levelling can have used.
+/// Whether what holds by `now` is what `next` begins with: H' − α' ≤ H − δ − α, with δ = `for_wear`
+/// pages of H that wear levelling can have used.
 fn is_there((now, for_wear): (Collection, u64), next: &ChosenGc) -> bool {
     let room = |reserve: u64, reclaimed: u64| i128::from(reserve) - i128::from(reclaimed);
     room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages) - i128::from(for_wear)
 }
 
-/// Whether a few steps of a test tell that a cluster in its place is in time by these terms.
 fn is_in_time(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> bool {
     let holds = |demand: Demand<'_>| demand.surely_holds() || demand.test_with(Patience::Short) == DemandVerdict::Holds;
     placed.demands(Some(gc), 0, work).all(holds)
 }
 
-/// The longest that one of a cluster's processors may be without an idle instant.
 pub(super) fn idle_by(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Option<Span> {
     longest(placed.demands(gc, 0, work).map(|demand| idle_within(&demand)))
 }
 
-/// Ways from a cluster's certificate, by which it runs without the new task, to one by which it is
-/// in time with it. A decision has to be quick: terms of which a few steps of the test do not tell
-/// that they do are left out.
+/// From a cluster's certificate to one by which it is in time with the new task. Decisions are
+/// quick: terms of which a few steps of the test do not tell are left out.
 pub(super) struct TermsSearch<'a> {
-    /// The cluster's processors as they run, and by which terms.
     before: PlacedProcessor,
     stated: Option<ChosenGc>,
     /// `stated` as a collection, and the pages of H that wear levelling can have used.
     now: (Collection, u64),
-    /// The processors with the new task.
     placed: PlacedProcessor,
     terms: Vec<ChosenGc>,
-    /// Whether commands use the bus.
     commands: bool,
     work: &'a Work,
 }
@@ -111,7 +102,6 @@ impl<'a> TermsSearch<'a> {
         terms.filter(|&gc| is_in_time(&self.placed, gc, self.work))
     }
 
-    /// Terms that may follow at the next idle instant.
     pub(super) fn direct(&self) -> Option<ChosenGc> {
         self.in_time(true).next()
     }
@@ -121,12 +111,10 @@ impl<'a> TermsSearch<'a> {
         idle_by(&self.before, self.stated, self.work).ok_or(AdmissionRefusal::Reserve)
     }
 
-    /// The way in one stage, to these terms.
     pub(super) fn one_stage(&self, gc: ChosenGc) -> Result<TermsPath, AdmissionRefusal> {
         Ok(self.way(vec![stage(gc)], gc, self.quiet()?))
     }
 
-    /// The way in two stages: in the first one the reserve grows.
     pub(super) fn two_stages(&self) -> Result<TermsPath, AdmissionRefusal> {
         let mut refusal = AdmissionRefusal::Late;
         let bridges = Cell::new(BRIDGES);
@@ -150,13 +138,11 @@ impl<'a> TermsSearch<'a> {
     }
 }
 
-/// Terms that the reserve is there for.
 fn stage(gc: ChosenGc) -> CollectionStage {
     CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None }
 }
 
-/// Terms by which a processor runs without the new task until its reserve is that of `next`, and
-/// how long that takes at most.
+/// Terms without the new task until the reserve is that of `next`, and how long that takes.
 fn bridge(
     before: &PlacedProcessor,
     now: (Collection, u64),
@@ -194,8 +180,7 @@ fn bridge(
     None
 }
 
-/// Times between extra GC jobs that are worth trying: no shorter than their deadline, and such that
-/// they take half, and an eighth, of what is left of the processor.
+/// No shorter than the extra jobs' deadline, and taking half, or an eighth, of what is left.
 fn spacings(before: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Vec<Span> {
     let load = before.demands(Some(gc), 0, work).map(|demand| demand.load()).fold(0.0, f64::max);
     let shortest = gc.deadline.unwrap_or(Span::NANOSECOND);
@@ -209,8 +194,8 @@ fn spacings(before: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Vec<Span> {
     spacings
 }
 
-/// The processor with extra GC jobs: to the test, requests of one step that takes a pass. As
-/// writes they are given nothing back of what reads in a queue are (docs/analysis.md, Section 6.1).
+/// Requests of one step that takes a pass. As writes they are given nothing back of what reads in a
+/// queue are (docs/analysis.md, Section 6.1).
 fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Processor> {
     let mut busier = processor.clone();
     busier.tasks.push(DemandTask {

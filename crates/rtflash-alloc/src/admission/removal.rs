@@ -17,9 +17,7 @@ pub struct Removals<'a> {
     granted: Reliance,
     work: &'a Work,
     contention: ChannelContention<'a>,
-    /// The cluster of each task; `None` for one that does not run.
     clusters: Vec<Option<usize>>,
-    /// The time within which each cluster is idle, once it was asked for.
     idle: Vec<OnceCell<Option<Span>>>,
 }
 
@@ -43,10 +41,9 @@ impl<'a> Removals<'a> {
         self.clusters.get(task.index()).is_some_and(Option::is_some)
     }
 
-    /// From a task's last request on, the time after which nothing of it is left that anybody's
-    /// test counts, at most: its cluster, and those on its channels, have then been idle since it
-    /// was over. An admission may leave it out from then on. `None` where that is not known,
-    /// because of a server, or where a cluster is not sure to be in time without it.
+    /// The time from a task's last request after which nothing of it is left that a test counts:
+    /// its cluster, and those on its channels, have been idle since. `None` because of a server, or
+    /// where a cluster is not sure to be in time without it.
     pub fn within(&self, task: TaskId) -> Option<Span> {
         let position = (*self.clusters.get(task.index())?)?;
         let of = self.set.tasks().get(task)?;
@@ -71,8 +68,7 @@ impl<'a> Removals<'a> {
         *self.idle[at].get_or_init(found)
     }
 
-    /// Whether these clusters are in time without the task. On stripes they are by (T) and (T'):
-    /// no term of a test grows when a request goes.
+    /// On stripes by (T) and (T'): no term of a test grows when a request goes.
     fn hold_without(&self, task: TaskId, position: usize, near: &[usize]) -> bool {
         let (mut clusters, certificates) = (self.running.clusters.clone(), &self.running.certificates);
         clusters[position].tasks.retain(|&other| other != task);

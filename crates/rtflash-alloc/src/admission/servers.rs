@@ -16,9 +16,9 @@ pub struct LeftOutServers {
     pub running: RunningDevice,
 }
 
-/// When the servers of these clusters may be left out, all at once, from the end of their last job
-/// on (docs/admission.md, Theorem 14). `None` where that is not known, as beside another server
-/// where neighbours are relied on, and where tasks would go on by suspending erases from then on.
+/// When these servers may be left out, from the end of their last job on (docs/admission.md,
+/// Theorem 14). `None` where that is not known, as beside another server that is relied on, and
+/// where tasks would suspend erases from then on.
 pub fn servers_left_out(
     set: &TaskSet,
     running: &RunningDevice,

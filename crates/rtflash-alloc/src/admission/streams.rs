@@ -12,13 +12,11 @@ pub enum StreamRefusal {
     /// No cluster has a server.
     #[error("no cluster has a server")]
     NoServer,
-    /// In the long run its jobs ask for more than any server has left, so that they would wait
-    /// longer and longer.
+    /// Its jobs ask for more than any server has left: they would wait longer and longer.
     #[error("in the long run its jobs take more than any server has left")]
     Full,
 }
 
-/// A server with what is left of it.
 struct ServerRoom {
     cluster: ClusterId,
     /// What a page that is read takes of the cluster, one that is written, and what it collects.
@@ -34,12 +32,11 @@ struct PageLoads {
     collected: (u128, u128),
 }
 
-/// For each job stream of the set, in order, a cluster whose server has room for it and for those
-/// before it: in the long run C_j of its jobs, of whose pages each chip of a stripe has an equal
-/// part, takes no more than is left of U_s. The one with the most left, the lowest on a tie.
+/// For each job stream, in order, the cluster whose server has the most left, the lowest on a tie:
+/// in the long run C_j of the jobs takes no more than is left of U_s, each chip of a stripe with an
+/// equal part of the pages.
 ///
-/// Tasks are in time whatever jobs come (docs/admission.md), and when each job is over its server's
-/// deadline says: this is about streams that come for good.
+/// This is about streams that come for good; tasks are in time in any case (docs/admission.md).
 pub fn served_streams(
     set: &TaskSet,
     running: &RunningDevice,
@@ -61,7 +58,6 @@ pub fn served_streams(
     set.jobs().iter().map(&mut serve).collect()
 }
 
-/// All servers.
 fn servers(set: &TaskSet, running: &RunningDevice, granted: Reliance, work: &Work) -> Vec<ServerRoom> {
     let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let room = |at: usize| {
@@ -85,7 +81,6 @@ fn servers(set: &TaskSet, running: &RunningDevice, granted: Reliance, work: &Wor
 }
 
 impl ServerRoom {
-    /// What would be left of it with this stream, too.
     fn left_with(&self, job: &Job) -> Option<Rational> {
         let taken: Vec<Rational> = self.taken.iter().cloned().chain(self.costs.of(job)).collect();
         self.share.clone().minus(&Rational::sum(&taken))

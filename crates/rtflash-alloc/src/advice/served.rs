@@ -11,23 +11,19 @@ use super::{MAX_WORK, TOO_LARGE};
 use crate::allocator::Allocator;
 use crate::sizing::{UnservedTask, unserved, with_device};
 
-/// The needs of a task with requests that take longer than they have, whatever the number of chips.
-/// With each change named here it passes alone on the device; with other tasks that need not be
-/// enough.
+/// A task with requests that take longer than they have, on any number of chips. Each change named
+/// here helps the task alone; with others it need not be enough.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServedBy {
     /// Its position in the set.
     pub task: usize,
     /// The least times of those requests, and what they have.
     pub too_long: Vec<TooLong>,
-    /// Later relative deadlines of those requests, together: the first steps with which it passes.
-    /// Empty if none up to their periods do.
+    /// Later deadlines of those requests, together; empty if none up to their periods serve.
     pub deadlines: Vec<RequestTime>,
-    /// Without such deadlines: longer periods of those requests, which are the deadlines too,
-    /// together: the first steps with which it passes, up to [`LONGER`] times their own.
+    /// Else longer periods, which are the deadlines too, up to [`LONGER`] times their own.
     pub periods: Vec<RequestTime>,
-    /// t_s and t_u, equally long, with which it passes: the longest step; `None` if suspended
-    /// erases do not help, or the device states them.
+    /// t_s = t_u, the longest step that serves; `None` if none does, or the device states them.
     pub suspension: Option<Span>,
 }
 
@@ -45,8 +41,7 @@ pub struct RequestTime {
 /// Changes with which every request can be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Supposed {
-    /// Erases are suspended, and go on, within this time each: that of reading a page, or the
-    /// shortest [`ServedBy::suspension`].
+    /// t_s and t_u: that of reading a page, or the shortest [`ServedBy::suspension`].
     pub suspension: Option<Span>,
     /// Deadlines of requests that cannot be served otherwise.
     pub deadlines: Vec<RequestTime>,
@@ -57,8 +52,7 @@ pub struct Supposed {
 /// The search for a longer period ends at this multiple of the request's own.
 pub const LONGER: u64 = 16;
 
-/// The needs of each task with requests that cannot be served, and changes with which every request
-/// can be, with the set so changed, if there are such.
+/// Each task's needs, and changes with which every request is served, with the set so changed.
 pub(super) fn served_by(
     set: &TaskSet,
     allocator: &dyn Allocator,
@@ -95,7 +89,6 @@ fn due_later(set: &TaskSet, served: &[ServedBy]) -> Option<(Vec<RequestTime>, Ta
     Some((deadlines, TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()?))
 }
 
-/// The set on the device that suspends erases, and goes on with them, within this time each.
 fn suspending(set: &TaskSet, time: Span) -> Option<TaskSet> {
     with_device(set, |spec| DeviceSpec { erase_suspend: Some(time), erase_resume: Some(time), ..spec })
 }
@@ -106,7 +99,6 @@ fn steps(most: Span) -> impl DoubleEndedIterator<Item = Span> {
     (1..=most.as_ns() / step).filter_map(move |count| Span::from_ns(count * step))
 }
 
-/// The fate of a request at a time.
 type Change = fn(Request, Span) -> Option<Request>;
 
 fn by_deadline(request: Request, deadline: Span) -> Option<Request> {
@@ -117,7 +109,6 @@ fn by_period(request: Request, period: Span) -> Option<Request> {
     request.with_deadline(None)?.with_period(period)
 }
 
-/// The task with these of its requests changed.
 fn changed(task: &Task, times: &[RequestTime], change: Change) -> Option<Task> {
     let mut task = task.clone();
     for &RequestTime { writes, time, .. } in times {
@@ -129,7 +120,6 @@ fn changed(task: &Task, times: &[RequestTime], change: Change) -> Option<Task> {
 
 /// Asks the algorithm for a task alone on the device. Passing is not monotone: it tries each step.
 struct ServedSearch<'a> {
-    /// The set of the task alone.
     alone: TaskSet,
     unserved: UnservedTask,
     allocator: &'a dyn Allocator,
@@ -139,7 +129,6 @@ struct ServedSearch<'a> {
 }
 
 impl ServedSearch<'_> {
-    /// The needs of each task that has any.
     fn all(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Vec<ServedBy> {
         let tasks = unserved(set, analysis);
         let shares = 8 * tasks.len() as u64;
@@ -159,7 +148,6 @@ impl ServedSearch<'_> {
         ServedBy { task: self.unserved.task, too_long: self.unserved.requests, deadlines, periods, suspension }
     }
 
-    /// The first of these changes with which the task passes, as far as the work goes.
     fn first<T>(&self, changes: impl Iterator<Item = (T, TaskSet)>) -> Option<T> {
         let work = Work::new();
         let bound = work.bound(MAX_WORK / self.shares);

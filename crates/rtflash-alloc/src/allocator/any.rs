@@ -6,9 +6,8 @@ use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
 
-/// Every allocation there is: [`Outcome::Impossible`] where a necessary test says that none of them
-/// meets every deadline (docs/analysis.md, Section 12), and otherwise [`Limit::NotExcluded`]. It
-/// divides nothing.
+/// Every allocation: [`Outcome::Impossible`] by a necessary test (docs/analysis.md, Section 12),
+/// and otherwise [`Limit::NotExcluded`]. It divides nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnyAllocation;
 
@@ -26,9 +25,7 @@ impl Allocator for AnyAllocation {
     }
 }
 
-/// A proof that no allocation of the set meets every deadline on the device that the analysis
-/// speaks of, if a necessary test has one. A device whose tasks own zones collects nothing and
-/// keeps no page back: fewer tests hold there.
+/// The proof of a necessary test; fewer tests hold on devices with zones.
 pub fn excluded(set: &TaskSet, analysis: &dyn Analysis) -> Option<Impossible> {
     let costs = analysis.occupancy(set.device());
     if analysis.owns_zones() || analysis.bounds_zones() {

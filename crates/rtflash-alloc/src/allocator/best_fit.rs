@@ -6,21 +6,16 @@ use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 use super::sizes::{Sizes, Smallest, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 
-/// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest
-/// chips more, and every cluster in the smallest size that its tasks pass in. A task that fits in
-/// none of the clusters as they are makes one of them larger, or gets its own.
+/// Best fit into the smallest clusters: each task goes where it takes the fewest chips more. A task
+/// that fits in no cluster makes one larger, or gets its own.
 ///
-/// Under a utilization test tasks are in Algorithm 1's order, and ties go to the highest U with the
-/// task, then to the lowest position; chips are given out in order of the clusters' lowest tasks.
-/// It is what [`ClusteringSearch`](super::ClusteringSearch) begins with.
+/// Under a utilization test tasks are in Algorithm 1's order; ties go to the highest U with the
+/// task, then to the lowest position.
 ///
-/// Under a demand test tasks are ordered by what they take of the device alone: the long-run load
-/// times the chips of their own smallest cluster, the largest first. Clusters are tested as if the
-/// bus were as busy as can be, wherever their chips are: ties go to the cluster with the highest
-/// load, and a larger one is looked for among the eight with the most room. Then chips are given
-/// out, and certificates made. Where the chips do not suffice so, all is done again as if pages
-/// waited less for the bus, in some steps, and certificates, made where the clusters are then,
-/// decide.
+/// Under a demand test the task that takes most of the device alone is first: load times chips.
+/// Clusters are tested as if the bus were as busy as can be; ties go to the highest load, and eight
+/// clusters are tried for more chips. If the chips do not suffice, pages are taken to wait less,
+/// in some steps, and certificates, made where the clusters are then, decide.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BestFit;
 
@@ -38,7 +33,6 @@ impl Allocator for BestFit {
     }
 }
 
-/// What best fit came to.
 pub(super) enum Filled<H> {
     /// All tasks, in groups that need no more chips than there are.
     Fits(Vec<TaskGroup<H>>),
@@ -48,7 +42,6 @@ pub(super) enum Filled<H> {
     GivenUp(Limit),
 }
 
-/// Best fit, up to the first task for which there are not enough chips.
 pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
     sizes.notify(0);
     let mut groups = match Groups::new(sizes) {
@@ -95,30 +88,24 @@ pub(super) struct NeverFits {
 
 pub(super) struct Groups<S: Sizes> {
     pub sizes: S,
-    /// The smallest cluster for each task alone.
     pub alone: PerId<TaskId, Smallest<S::Held>>,
     pub groups: Vec<TaskGroup<S::Held>>,
-    /// Each task's group.
     pub home: PerId<TaskId, usize>,
-    /// Chips that the groups need.
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
     pub before: Vec<(usize, TaskGroup<S::Held>)>,
 }
 
-/// Where a task might go: the cluster that its group would need.
 #[derive(Clone, Copy)]
 struct GroupChoice<H> {
     /// `None`: a group of its own.
     group: Option<usize>,
     size: u32,
-    /// Chips that it takes more than before.
     growth: u32,
     held: H,
 }
 
 impl<S: Sizes> Groups<S> {
-    /// No groups yet.
     pub fn new(mut sizes: S) -> Result<Groups<S>, NeverFits> {
         let chips = sizes.chips();
         let mut alone = PerId::default();
@@ -130,22 +117,18 @@ impl<S: Sizes> Groups<S> {
         Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new() })
     }
 
-    /// The tasks in the order in which they are placed.
     pub fn order(&mut self) -> Vec<TaskId> {
         self.sizes.order(&self.alone)
     }
 
-    /// Whether there are chips enough.
     pub fn fit(&self) -> bool {
         self.needed <= u64::from(self.sizes.chips())
     }
 
-    /// The groups that have tasks.
     pub fn into_groups(self) -> Vec<TaskGroup<S::Held>> {
         self.groups.into_iter().filter(|group| !group.tasks.is_empty()).collect()
     }
 
-    /// Puts a task where it takes the fewest further chips.
     pub fn insert(&mut self, task: TaskId) {
         let best = self.joined(task).unwrap_or_else(|| self.grown(task));
         let position = best.group.unwrap_or_else(|| self.empty_group());
@@ -157,7 +140,6 @@ impl<S: Sizes> Groups<S> {
         self.needed += u64::from(best.growth);
     }
 
-    /// The task in a group on the chips that it has.
     fn joined(&mut self, task: TaskId) -> Option<GroupChoice<S::Held>> {
         let tried = self.sizes.joinable(&self.groups, self.alone[task]);
         let mut best: Option<GroupChoice<S::Held>> = None;
@@ -212,8 +194,7 @@ impl<S: Sizes> Groups<S> {
         first
     }
 
-    /// Gives the groups that were touched back what they were; what is needed then, the caller
-    /// knows or does not ask.
+    /// The caller knows what is needed then, or does not ask.
     pub fn undo(&mut self) {
         for (position, group) in std::mem::take(&mut self.before) {
             group.tasks.iter().for_each(|&task| self.home[task] = position);
@@ -221,7 +202,6 @@ impl<S: Sizes> Groups<S> {
         }
     }
 
-    /// The first group without tasks, or a new one.
     fn empty_group(&mut self) -> usize {
         self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
             self.groups.push(TaskGroup::default());

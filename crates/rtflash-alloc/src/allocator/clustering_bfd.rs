@@ -12,36 +12,24 @@ use super::ties::TiedTasks;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
 
-/// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each
-/// to the cluster with the highest resulting utilization that it fits in; where it fits in none,
-/// the two clusters with the lowest utilization when merged become one. Ties go to the lowest
-/// position. Because a merge can overload a cluster, every cluster is tested again at the end.
+/// Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each to the cluster
+/// with the highest resulting utilization that it fits in; where it fits in none, the two clusters
+/// with the lowest merged utilization become one. Ties go to the lowest position. A merge can
+/// overload a cluster, so every cluster is tested again at the end.
 ///
-/// Under a demand test that test takes the place of Theorem 1: a cluster passes if its tasks hold
-/// on its number of chips, wherever these are, as a stripe, or as a superblock on any chips or on
-/// whole channels or an aligned part of one.
-///
-/// - What stands for U, in the order of tasks (alone on one chip), in the choice of a cluster and
-///   in the choice of a merge, is the least long-run load of a processor of the cluster: Σ C/T with
-///   garbage collection at its shortest deadline, in the organisation with the least of it. It is
-///   an exact fraction, and there whether or not the test passes; where no garbage collection is
-///   possible it is above all others.
-/// - A merged cluster has as many chips as both had. Which chips follows when all tasks are placed:
-///   first those of superblocks on whole or part channels, then the others, in the order of their
-///   chips; chips of clusters without tasks are left as clusters of one.
-/// - Certificates are made then, in the organisation in which each cluster holds with the least
-///   load. Where Algorithm 1 finds no clusters so, it is run again as if pages waited less for the
-///   bus, in some steps, as far as the analysis may rely on neighbours; certificates, made where
-///   the clusters are then, decide.
+/// Under a demand test a cluster passes if its tasks hold on its number of chips wherever these
+/// are, as a stripe or a superblock. U is then the least long-run load of a processor: Σ C/T with
+/// garbage collection at its shortest deadline. A merged cluster has the chips of both; which ones
+/// follows when all tasks are placed, superblocks on whole or part channels first. If no
+/// clusters are found, pages are taken to wait less, in some steps; certificates, made where the
+/// clusters are, decide.
 ///
 /// It finds more of the sets of sequential requests than [`BestFit`](super::BestFit), in twice its
-/// time (docs/tests.md). Neither finds all that the other one does, and
-/// [`ClusteringSearch`](super::ClusteringSearch) finds what either finds.
+/// time (docs/tests.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClusteringBfd;
 
-/// Full isolation as the thesis's text has it: one cluster for each chip, the same best fit, no
-/// merging.
+/// Full isolation of the thesis's text: a cluster for each chip, best fit, no merging.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FullIsolation;
 
@@ -73,7 +61,6 @@ impl Allocator for FullIsolation {
     }
 }
 
-/// Best fit under Theorem 1.
 pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool) -> Outcome {
     BestFitRun::new(set, test).allocate(merging)
 }
@@ -82,11 +69,8 @@ pub(super) fn by_utilization(set: &TaskSet, test: &dyn LinearTest, merging: bool
 struct Candidate {
     /// Its slot, or `None`: the first of the clusters without tasks.
     slot: Option<SlotId>,
-    /// What the task takes of it.
     share: LoadShare,
-    /// U with the task.
     total: f64,
-    /// Tasks in it, this one included.
     count: usize,
 }
 
@@ -106,7 +90,6 @@ struct BestFitRun<'a> {
     ties: TiedTasks,
 }
 
-/// The clusters as they stand, and what tasks would take of them.
 #[derive(Clone, Copy)]
 struct Field<'a> {
     loads: &'a Loads<'a>,
@@ -116,7 +99,6 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The task in the cluster of a live slot.
     #[inline]
     fn candidate(self, task: TaskId, slot: SlotId) -> Candidate {
         let cluster = &self.clusters.slots[slot];
@@ -130,7 +112,6 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The task in the first cluster without tasks.
     #[inline]
     fn free_candidate(self, task: TaskId) -> Candidate {
         let size = self.clusters.free_size;
@@ -139,7 +120,6 @@ impl<'a> Field<'a> {
         Candidate { slot: None, share, total: share.total(), count: 1 }
     }
 
-    /// All candidates, by position.
     fn candidates(self, task: TaskId) -> impl Iterator<Item = Candidate> + use<'a> {
         let free = (self.clusters.free_clusters() > 0).then(|| self.free_candidate(task));
         self.clusters.live.iter().map(move |&slot| self.candidate(task, slot)).chain(free)
@@ -160,7 +140,6 @@ impl<'a> Field<'a> {
         self.loads.fits(candidate.total, candidate.count, self.size(candidate), || self.tasks(candidate, task))
     }
 
-    /// How U of two candidates for one task compares.
     #[inline]
     fn compare(self, ties: &mut TiedTasks, task: TaskId, left: Candidate, right: Candidate) -> Ordering {
         left.in_doubles().compare(right.in_doubles()).unwrap_or_else(|| {
@@ -177,12 +156,9 @@ impl<'a> Field<'a> {
 impl<'a> BestFitRun<'a> {
     fn new(set: &'a TaskSet, test: &'a dyn LinearTest) -> BestFitRun<'a> {
         let loads = Loads::new(set, test);
-        let mut table = PerId::default();
-        loads.fill(&mut table);
-        let one_chip = loads.size_costs(1);
-        let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
-        let mut order = Vec::new();
-        loads.decreasing_order(&alone, &mut order);
+        let table = loads.table();
+        let alone = loads.shares_of_one_chip(&table);
+        let order = loads.decreasing_order(&alone);
         let clusters = GrowingClusters::new(set.device().chips(), set.tasks().count());
         let (merger, ties) = (Merger::default(), TiedTasks::default());
         BestFitRun { loads, table, alone, order, clusters, merger, ties }
@@ -213,7 +189,6 @@ impl<'a> BestFitRun<'a> {
         }
     }
 
-    /// The clusters as they stand, and the memory of which are alike.
     fn field(&mut self) -> (Field<'_>, &mut TiedTasks) {
         let BestFitRun { loads, table, alone, clusters, ties, .. } = self;
         (Field { loads, table, alone, clusters }, ties)
@@ -232,8 +207,7 @@ impl<'a> BestFitRun<'a> {
         best
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15). Only that one needs a
-    /// look: the others have not changed.
+    /// Lines 8 to 15. Only the merged one needs a look: the others have not changed.
     fn merge_until_it_fits(&mut self, task: TaskId) -> Option<Candidate> {
         loop {
             let clusters = &mut self.clusters;
@@ -286,8 +260,7 @@ impl<'a> BestFitRun<'a> {
         self.unplaced(task, candidate.total, position, size, others)
     }
 
-    /// The first cluster that fails the test after all (decision 5 on Algorithm 1), with the task
-    /// that joined it last.
+    /// The first that fails after all (decision 5 on Algorithm 1), and the task that joined last.
     fn overloaded(&self) -> Option<Unplaced> {
         let clusters = &self.clusters;
         let fails = |&slot: &SlotId| {

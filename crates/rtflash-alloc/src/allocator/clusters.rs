@@ -18,25 +18,20 @@ rtflash_model::ids! {
     SlotId
 }
 
-/// A run of chips that became a cluster, and that cluster as it is now (while the slot is live).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClusterSlot {
-    /// Chips in the run.
     run: u32,
     /// The slot that this one was merged into, or itself.
     root: SlotId,
     /// s: chips of the cluster.
     pub size: u32,
-    /// Tasks of the cluster.
     pub count: u32,
-    /// What they take of it.
     pub share: LoadShare,
     pub costs: SizeCosts,
     first_task: TaskId,
     last_task: TaskId,
 }
 
-/// Clusters in the making.
 #[derive(Debug)]
 pub(super) struct GrowingClusters {
     pub slots: PerId<SlotId, ClusterSlot>,
@@ -56,13 +51,11 @@ impl GrowingClusters {
         GrowingClusters { slots, live, next_task, chips, free_first: 0, free_size: 1 }
     }
 
-    /// How many clusters have no task and are not slots.
     pub fn free_clusters(&self) -> u32 {
         let chips = self.chips - self.free_first;
         if chips == 0 { 0 } else { chips - self.free_size + 1 }
     }
 
-    /// How many clusters there are.
     pub fn len(&self) -> usize {
         self.live.len() + self.free_clusters() as usize
     }
@@ -87,7 +80,6 @@ impl GrowingClusters {
         slot
     }
 
-    /// Gives a task with this share to the cluster of a live slot.
     pub fn place(&mut self, task: TaskId, share: LoadShare, slot: SlotId) {
         let cluster = &mut self.slots[slot];
         cluster.share = cluster.share.with(share);
@@ -123,7 +115,6 @@ impl GrowingClusters {
         kept
     }
 
-    /// What the tasks of a live slot would take of a cluster of another size.
     pub fn share_at(
         &self,
         slot: SlotId,
@@ -143,7 +134,6 @@ impl GrowingClusters {
         })
     }
 
-    /// Its tasks as a list.
     pub fn list_of(&self, slot: SlotId) -> Vec<TaskId> {
         self.tasks_of(slot).collect()
     }
@@ -177,8 +167,7 @@ impl GrowingClusters {
     }
 }
 
-/// A list index as the 32 bits that lists here are linked by: tasks and chips are counted in 32
-/// bits.
+/// Tasks and chips are counted in 32 bits.
 pub(super) fn index(position: usize) -> u32 {
     u32::try_from(position).expect("tasks and chips are counted in 32 bits")
 }

@@ -7,41 +7,29 @@ use super::clusters::index;
 use super::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
 
-/// Exact allocation: finds one whenever one exists, and among those one that leaves the most
-/// guaranteed capacity to jobs that are not real-time.
+/// Finds an allocation whenever one exists, and of these one that leaves most to other jobs: Σ
+/// U_s(φ), Eq. (IV.10), a chip without tasks counting 1, to within 10⁻⁹. Existence is decided
+/// exactly, for up to [`Exact::MAX_TASKS`] tasks.
 ///
-/// The objective is Σ U_s(φ), Eq. (IV.10), over all clusters, where every chip that the tasks do
-/// not need is a cluster of its own with U_s = 1; it is reached to within 10⁻⁹. Whether an
-/// allocation exists is decided exactly.
+/// A subset of the tasks is best served in its smallest size, as a further chip costs the objective
+/// 1 and cannot lower U by as much: dynamic programming over partitions into blocks of those sizes.
 ///
-/// Let s(Q) be the smallest size at which the task subset Q is schedulable. A larger size is never
-/// better: each further chip costs the objective 1 and cannot lower U by as much. So the search is
-/// over partitions into blocks of those sizes, by dynamic programming over subsets with the
-/// trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
+/// Under a [`ClusterTest`](rtflash_analysis::ClusterTest) every size is tried, so an allocation is
+/// found whatever the test is like; the objective is that of tests like Theorem 1.
 ///
-/// Under a test of another form ([`ClusterTest`](rtflash_analysis::ClusterTest)) every subset is
-/// tried at every size, so an allocation is found whenever there is one, whatever the test is like;
-/// that no other leaves more capacity is said of tests like Theorem 1 alone.
-///
-/// Under a demand test the search is over the same partitions, each subset in the smallest cluster
-/// of any form that holds wherever it is: the fewest chips, then the least to do on them. Where
-/// these are too many chips, and would not be if no page ever waited for the bus, it goes on to
-/// clusters that hold only next to the right neighbours: partitions with less waiting, confirmed
-/// where their chips are, what `clustering-search` finds, partitions with all chips given out, and
-/// at last every partition, size, placement and choice of channels, as far as some thousand trials
-/// go. On small devices that is all there are; on larger ones the search is cut short, and cannot
-/// tell.
+/// Under a demand test each subset is in the smallest cluster that holds wherever it is: the fewest
+/// chips, then the least to do. If these are too many because of the bus, clusters that need the
+/// right neighbours are tried: all of them on small devices; on larger ones the search is cut
+/// short, and cannot tell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 
 impl Exact {
     /// Tasks that it searches.
     pub const MAX_TASKS: u32 = 16;
-    /// Evaluations of a task's utilization after which it gives up. Only devices of a very large
-    /// number of chips get there.
+    /// Evaluations of a task's utilization; only devices of very many chips get there.
     pub(super) const MAX_WORK: u64 = 1 << 34;
 
-    /// Why it does not begin with these tasks.
     pub(super) fn refuses(tasks: u32) -> Option<Limit> {
         (tasks > Exact::MAX_TASKS).then_some(Limit::TooManyTasks { tasks, limit: Exact::MAX_TASKS })
     }
@@ -67,8 +55,7 @@ impl Allocator for Exact {
     }
 }
 
-/// The search with any test: the clusters of the best partition, in order of their lowest task;
-/// `None` where there is none.
+/// The best partition, in order of lowest tasks; `None` where there is none.
 pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::Held>>>, Limit> {
     match Exact::refuses(sizes.tasks()) {
         Some(limit) => Err(limit),
@@ -76,9 +63,8 @@ pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::
     }
 }
 
-/// The search if fewer chips count before what they cost, and it is known what subsets need at
-/// least: only those are tested that can be part of a partition of the fewest chips. To test all
-/// takes 1.5 times the instructions for 8 tasks on 16 chips under `sound`.
+/// If fewer chips count before their cost, only subsets that can be part of a partition of the
+/// fewest chips are tested. All take 1.5 times the instructions for 8 tasks on 16 chips (`sound`).
 pub(super) fn search_fewest<S: Sizes>(
     sizes: &mut S,
     mut least: LeastSizes,
@@ -98,15 +84,12 @@ pub(super) fn search_fewest<S: Sizes>(
     Ok(None)
 }
 
-/// Rounds of tests after which all subsets are tested that fit the device.
 const ROUNDS: u32 = 4;
 
-/// A subset that no cluster size makes schedulable.
 const NEVER: u32 = u32::MAX;
 /// A subset that was not tested: it is part of no partition that is looked for.
 const UNTESTED: u32 = NEVER - 1;
 
-/// The smallest cluster for each subset of the tasks; a subset is a bit mask.
 pub(super) struct Subsets<S: Sizes> {
     tasks: u32,
     chips: u32,
@@ -126,8 +109,7 @@ struct PartialPartition {
 }
 
 impl<S: Sizes> Subsets<S> {
-    /// An error where it is too much work. Subsets that are part of no partition, by the chips that
-    /// they need at least, are taken to hold in no cluster.
+    /// An error where it is too much work. Subsets of no partition are taken to hold nowhere.
     pub fn new(sizes: &mut S, least: Option<&LeastSizes>) -> Result<Subsets<S>, Limit> {
         let mut subsets = Subsets::untested(sizes);
         subsets.test(sizes, least.map(|least| (least, sizes.chips())))?;
@@ -141,8 +123,7 @@ impl<S: Sizes> Subsets<S> {
         Subsets { tasks, chips, size, held, cost }
     }
 
-    /// Tests the subsets that can be part of a partition of at most `within` chips, and were not
-    /// tested before.
+    /// Those that can be part of a partition of at most `within` chips, and were not tested before.
     fn test(&mut self, sizes: &mut S, within: Option<(&LeastSizes, u32)>) -> Result<(), Limit> {
         for subset in 1..self.size.len() {
             let may_be_used = within.is_none_or(|(least, most)| least.may_be_used(subset, most));
@@ -168,17 +149,14 @@ impl<S: Sizes> Subsets<S> {
         Ok(())
     }
 
-    /// The tasks of a subset, ascending.
     pub fn members(&self, subset: usize) -> Vec<TaskId> {
         TaskId::first(self.tasks).filter(|task| subset >> task.0 & 1 == 1).collect()
     }
 
-    /// The size of a subset's cluster, where there is one.
     pub fn chips_of(&self, subset: usize) -> Option<u32> {
         Some(self.size[subset]).filter(|&size| size < UNTESTED)
     }
 
-    /// The clusters of a partition of all tasks that fit the device, at the least cost.
     pub fn best_partition(&self) -> Option<Vec<TaskGroup<S::Held>>> {
         let all = (1usize << self.tasks) - 1;
         let mut best: Vec<Vec<PartialPartition>> = Vec::with_capacity(all + 1);
@@ -207,8 +185,7 @@ impl<S: Sizes> Subsets<S> {
         Some(groups)
     }
 
-    /// At most `most` partitions of all tasks into clusters of no more chips than there are: those
-    /// with small clusters first.
+    /// Those with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
         let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
@@ -217,8 +194,7 @@ impl<S: Sizes> Subsets<S> {
         search.found
     }
 
-    /// Divides a subset into blocks of no more chips together: those first with which all of it
-    /// needs the fewest, and of these the least loaded.
+    /// Blocks first with which all of the subset needs the fewest chips, of these the least loaded.
     fn split(&self, subset: usize, chips: u32, blocks: &mut Vec<usize>, search: &mut PartitionSearch) {
         if search.found.len() >= search.most {
             return;
@@ -241,17 +217,14 @@ impl<S: Sizes> Subsets<S> {
     }
 }
 
-/// Partitions of all tasks, as they are found.
 struct PartitionSearch {
     /// The fewest chips that each subset needs, so that no partition is begun that cannot be ended.
     fewest: Vec<Option<u32>>,
     found: Vec<Vec<usize>>,
-    /// So many are looked for.
     most: usize,
 }
 
-/// The fewest chips for each subset of the tasks, divided into blocks of these sizes; `None` where
-/// they are too many.
+/// The subset divided into blocks of these sizes; `None` for more chips than there are.
 fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> Vec<Option<u32>> {
     let all = (1usize << tasks) - 1;
     let mut fewest: Vec<Option<u32>> = vec![None; all + 1];
@@ -263,24 +236,20 @@ fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> 
     fewest
 }
 
-/// [`fewest_chips`] of blocks of these sizes, some of them `NEVER`.
 fn fewest_of(tasks: u32, chips: u32, sizes: &[u32]) -> Vec<Option<u32>> {
     fewest_chips(tasks, chips, |block| Some(sizes[block]).filter(|&size| size != NEVER))
 }
 
-/// Chips that each subset of the tasks needs at least.
 pub(super) struct LeastSizes {
     tasks: u32,
     chips: u32,
     /// `NEVER` for more than there are.
     sizes: Vec<u32>,
-    /// The fewest chips that a subset needs, however it is divided.
     fewest: Vec<Option<u32>>,
 }
 
 impl LeastSizes {
-    /// By how many chips some tasks need together, from that many on; `None` for more than there
-    /// are.
+    /// By how many chips some tasks need together, from that many on.
     pub fn new(tasks: u32, chips: u32, least: impl Fn(&[TaskId], u32) -> Option<u32>) -> LeastSizes {
         let mut sizes = vec![1; 1 << tasks];
         for subset in 1..1usize << tasks {
@@ -293,7 +262,6 @@ impl LeastSizes {
         LeastSizes { tasks, chips, sizes, fewest }
     }
 
-    /// Those that were tested need as many as was found.
     fn raise(&mut self, tested: &[u32]) {
         for (size, &tested) in self.sizes.iter_mut().zip(tested).filter(|(_, tested)| **tested != UNTESTED) {
             *size = tested;
@@ -301,21 +269,18 @@ impl LeastSizes {
         self.fewest = fewest_of(self.tasks, self.chips, &self.sizes);
     }
 
-    /// The fewest chips that a division of all tasks needs at least; `None` where these are more
-    /// than there are.
+    /// `None` where these are more chips than there are.
     pub fn fewest(&self) -> Option<u32> {
         *self.fewest.last().expect("that of no tasks, if no other")
     }
 
-    /// Whether a subset can be part of a division of all tasks that needs at most `most` chips.
     fn may_be_used(&self, subset: usize, most: u32) -> bool {
         let rest = self.fewest[self.fewest.len() - 1 - subset];
         rest.and_then(|rest| rest.checked_add(self.sizes[subset])).is_some_and(|needed| needed <= most)
     }
 }
 
-/// The parts of a subset with its highest task: each partition has one of them, so that blocks
-/// taken in that order give each partition once.
+/// Each partition has one of them, so that blocks taken in that order give each partition once.
 fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
     let highest = 1usize << subset.ilog2();
     let others = subset & !highest;
@@ -327,7 +292,6 @@ fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Adds an entry unless another one makes it needless; drops those that it makes needless.
 fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) {
     if entries.iter().any(|other| S::beats(other.price, entry.price)) {
         return;

@@ -9,9 +9,8 @@ use super::{Allocator, Outcome, tested};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Global;
 
-/// One cluster for each task, the chips shared equally: the first (m mod n) clusters get one chip
-/// more. With more tasks than chips, task i goes to chip i mod m. What the published figure calls
-/// Full-Isolation.
+/// One cluster a task, the first (m mod n) with a chip more. For more tasks than chips, task i
+/// goes to chip i mod m. The published figure calls it Full-Isolation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EqualSplit;
 
@@ -51,7 +50,7 @@ impl Allocator for EqualSplit {
     }
 }
 
-/// So many clusters, at least one and no more than chips, that share chips and tasks equally.
+/// At least one cluster and no more than chips, which share chips and tasks equally.
 fn equal_clusters(set: &TaskSet, clusters: u32) -> Vec<Cluster> {
     let (chips, tasks) = (set.device().chips(), set.tasks().count());
     let (each, more) = (chips / clusters, chips % clusters);

@@ -9,8 +9,7 @@ use super::sizes::{Sizes, Smallest, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 
-/// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or
-/// so.
+/// Tasks in all clusters tested after which an algorithm gives up: a minute or so.
 const MOST_WORK: u64 = 1 << 26;
 
 /// Algorithm 1, or without merging full isolation.
@@ -30,11 +29,9 @@ pub(super) fn algorithm_1(set: &TaskSet, analysis: &dyn Analysis, merging: bool,
     }
 }
 
-/// A test that is asked for one group of tasks after another.
 pub(super) struct Asked<'a> {
     set: &'a TaskSet,
     analysis: &'a dyn Analysis,
-    /// Tests charge their work to it.
     work: &'a Work,
     /// Tasks in all clusters that it was asked for.
     asked: u64,

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use rtflash_analysis::{LinearTest, Rational, linear_task_terms, linear_terms};
-use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet};
+use rtflash_model::{Cluster, PerId, Request, Task, TaskId, TaskSet};
 
 use super::Unplaced;
 use super::space::first_too_many;
@@ -17,7 +17,7 @@ use super::unplaced::unplaced;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     /// C^r/T^r + C^w/T^w: the share that no cluster size changes.
-    fixed: f64,
+    pub fixed: f64,
     /// Pages per nanosecond: the share that each nanosecond of D(s) adds.
     page_rate: f64,
     /// 1 / min(T^r, T^w).
@@ -28,55 +28,37 @@ pub(super) struct Load {
     write_pages: u64,
 }
 
-impl Load {
-    /// C^r/T^r + C^w/T^w: the share that no cluster size changes.
-    pub fn fixed(&self) -> f64 {
-        self.fixed
-    }
-}
-
 /// What depends on the cluster size alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SizeCosts {
     /// D(s) in nanoseconds.
-    delay: f64,
+    pub delay: f64,
     /// α·s.
-    reclaimed: u64,
-}
-
-impl SizeCosts {
-    /// With D(s) = 0.
-    pub fn without_delay(self) -> SizeCosts {
-        SizeCosts { delay: 0.0, ..self }
-    }
+    pub reclaimed: u64,
 }
 
 /// A sum of utilizations and the blocking that goes with it: U(φ) = `tasks` + `blocking`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LoadShare {
-    /// Σ U_i(s).
     pub tasks: f64,
     /// t_e / min(T).
     pub blocking: f64,
 }
 
 impl LoadShare {
-    /// U(φ).
     pub fn total(self) -> f64 {
         self.tasks + self.blocking
     }
 
-    /// The share of both sets of tasks in one cluster. Blocking is the greater of the two: min(T)
-    /// is the smaller.
+    /// t_e / min(T) of both is the greater of the two: min(T) is the smaller.
     pub fn with(self, other: LoadShare) -> LoadShare {
         let blocking = if self.blocking < other.blocking { other.blocking } else { self.blocking };
         LoadShare { tasks: self.tasks + other.tasks, blocking }
     }
 }
 
-/// The most by which the double `total` of `tasks` tasks can be off. Each term goes through fewer
-/// than 12 roundings of 2⁻⁵³ relative, and the sum through one more for each task; this is more
-/// than twice that.
+/// Each term goes through fewer than 12 roundings of 2⁻⁵³ relative, and the sum through one more
+/// for each task; this is more than twice that.
 fn margin(total: f64, tasks: usize) -> f64 {
     let roundings = (tasks + 16) as f64;
     total * roundings * f64::EPSILON
@@ -86,15 +68,12 @@ fn margin(total: f64, tasks: usize) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Total {
     pub sum: f64,
-    /// Tasks that are added up.
     pub tasks: usize,
 }
 
 impl Total {
-    /// 1, exactly.
     pub const ONE: Total = Total { sum: 1.0, tasks: 0 };
 
-    /// How two totals compare; `None` if doubles cannot tell.
     pub fn compare(self, other: Total) -> Option<Ordering> {
         let slack = margin(self.sum, self.tasks) + margin(other.sum, other.tasks);
         if self.sum + slack < other.sum {
@@ -107,13 +86,11 @@ impl Total {
     }
 }
 
-/// A cluster's tasks, and how many chips it has.
 pub(super) struct TasksOnChips {
     pub tasks: Vec<TaskId>,
     pub chips: u32,
 }
 
-/// A task set seen by an analysis whose utilizations are linear in pages.
 pub(super) struct Loads<'a> {
     pub set: &'a TaskSet,
     pub test: &'a dyn LinearTest,
@@ -134,15 +111,13 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// Every task in doubles, into `loads`.
-    pub fn fill(&self, loads: &mut PerId<TaskId, Load>) {
+    pub fn table(&self) -> PerId<TaskId, Load> {
         let costs = self.test.page_costs(self.set.device());
         let (read_cost, write_cost) = (costs.read.as_ns() as f64, costs.write.as_ns() as f64);
         let stream = |request: Option<Request>| {
             request.map_or((0.0, 0.0), |request| (request.pages() as f64, 1.0 / request.period().as_ns() as f64))
         };
-        loads.clear();
-        loads.extend(self.set.tasks().iter().map(|task| {
+        let load = |task: &Task| {
             let (read_pages, read_rate) = stream(task.read);
             let (write_pages, write_rate) = stream(task.write);
             let (read_pages_rate, write_pages_rate) = (read_pages * read_rate, write_pages * write_rate);
@@ -153,10 +128,10 @@ impl<'a> Loads<'a> {
                 write_rate,
                 write_pages: task.write.map_or(1, |write| write.pages()),
             }
-        }));
+        };
+        self.set.tasks().iter().map(load).collect()
     }
 
-    /// What depends on the size of a cluster of `chips` chips.
     pub fn size_costs(&self, chips: u32) -> SizeCosts {
         SizeCosts {
             delay: self.test.transfer_delay(self.set.device(), chips).as_ns() as f64,
@@ -199,18 +174,15 @@ impl<'a> Loads<'a> {
         Rational::sum(&linear_task_terms(self.set, self.test, task, chips))
     }
 
-    /// How U(φ) of two clusters compares, exactly.
     #[cold]
     pub fn compare_exactly(&self, left: &TasksOnChips, right: &TasksOnChips) -> Ordering {
         let exact = |of: &TasksOnChips| self.exact(&of.tasks, of.chips);
         exact(left).cmp(&exact(right))
     }
 
-    /// The tasks in Algorithm 1's order: by non-increasing U_i(1), ties by position
-    /// (line 5). `shares` are those of size 1.
-    pub fn decreasing_order(&self, shares: &PerId<TaskId, LoadShare>, order: &mut Vec<TaskId>) {
-        order.clear();
-        order.extend(shares.ids());
+    /// Line 5: by non-increasing U_i(1), ties by position. `shares` are those of size 1.
+    pub fn decreasing_order(&self, shares: &PerId<TaskId, LoadShare>) -> Vec<TaskId> {
+        let mut order: Vec<TaskId> = shares.ids().collect();
         let alike = |a: TaskId, b: TaskId| {
             let (a, b) = (&self.set.tasks()[a], &self.set.tasks()[b]);
             (a.read, a.write) == (b.read, b.write)
@@ -222,15 +194,19 @@ impl<'a> Loads<'a> {
             });
             by_utilization.then(a.cmp(&b))
         });
+        order
+    }
+
+    pub fn shares_of_one_chip(&self, table: &PerId<TaskId, Load>) -> PerId<TaskId, LoadShare> {
+        let one_chip = self.size_costs(1);
+        table.iter().map(|load| self.share(load, one_chip)).collect()
     }
 }
 
-/// The first cluster above one, and of it the first task, in Algorithm 1's order, that takes it
-/// there, and U of the whole.
+/// The first cluster above one, and the first task in Algorithm 1's order that takes it there.
 pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Cluster]) -> Option<Unplaced> {
     let loads = Loads::new(set, test);
-    let mut table = PerId::default();
-    loads.fill(&mut table);
+    let table = loads.table();
     let share = |tasks: &[TaskId], chips: u32| {
         let costs = loads.size_costs(chips);
         tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(loads.share(&table[task], costs)))
@@ -239,10 +215,7 @@ pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Clust
         |tasks: &[TaskId], chips: u32| loads.fits(share(tasks, chips).total(), tasks.len(), chips, || tasks.to_vec());
     let position = clusters.iter().position(|cluster| !passes(&cluster.tasks, cluster.size()))?;
     let (cluster, chips) = (&clusters[position], clusters[position].size());
-    let one_chip = loads.size_costs(1);
-    let alone: PerId<TaskId, LoadShare> = table.iter().map(|load| loads.share(load, one_chip)).collect();
-    let mut order = Vec::new();
-    loads.decreasing_order(&alone, &mut order);
+    let order = loads.decreasing_order(&loads.shares_of_one_chip(&table));
     let mut own = cluster.tasks.clone();
     own.sort_unstable();
     let members: Vec<TaskId> = order.into_iter().filter(|task| own.binary_search(task).is_ok()).collect();

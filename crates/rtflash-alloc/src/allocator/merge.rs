@@ -15,33 +15,26 @@ use super::clusters::{GrowingClusters, SlotId};
 use super::loads::{Load, LoadShare, Loads, TasksOnChips, Total};
 use super::ties::TiedTasks;
 
-/// A cluster's best partner.
 #[derive(Debug, Clone, Copy)]
 struct BestPartner {
     /// U of the two merged; a lower bound where `fresh` is false.
     total: f64,
-    /// The partner's slot.
     partner: SlotId,
     fresh: bool,
 }
 
-/// Two clusters that might merge.
 #[derive(Debug, Clone, Copy)]
 struct ClusterPair {
     position: usize,
-    /// The partner's slot.
     partner: SlotId,
-    /// U of the two merged, in doubles.
     total: f64,
 }
 
 const STALE: BestPartner = BestPartner { total: 0.0, partner: SlotId(0), fresh: false };
 
-/// Sizes that a slot remembers its share at. Without them 1,000 tasks on 256 chips take 1.5 times
-/// the instructions.
+/// Without them 1,000 tasks on 256 chips take 1.5 times the instructions.
 const REMEMBERED: usize = 4;
 
-/// What the tasks of a slot take of a cluster of some size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Memo {
     shares: [(u32, LoadShare); REMEMBERED],
@@ -56,16 +49,14 @@ pub(super) struct Merger {
     memos: PerId<SlotId, Memo>,
 }
 
-/// What every step needs.
 pub(super) struct LoadTable<'a> {
     pub loads: &'a Loads<'a>,
     pub table: &'a PerId<TaskId, Load>,
 }
 
 impl Merger {
-    /// Merges the pair with the lowest U, ties by the lexicographically smallest pair of positions,
-    /// and returns the slot of the merged cluster. There must be at least two clusters, all of them
-    /// slots.
+    /// The pair with the lowest U, ties by the smallest pair of positions; the merged cluster's
+    /// slot. Needs two clusters, all of them slots.
     pub fn merge_lowest(
         &mut self,
         clusters: &mut GrowingClusters,
@@ -107,7 +98,6 @@ impl Merger {
         merged
     }
 
-    /// The cluster of this slot got a task.
     pub fn touch(&mut self, clusters: &GrowingClusters, slot: SlotId) {
         if self.rows.is_empty() {
             return;
@@ -118,7 +108,6 @@ impl Merger {
         }
     }
 
-    /// The position and the partner's slot of the best pair.
     fn lowest_pair(
         &mut self,
         clusters: &GrowingClusters,
@@ -175,7 +164,6 @@ impl Merger {
         }
     }
 
-    /// How U of two merged pairs compares.
     fn compare(
         &self,
         clusters: &GrowingClusters,
@@ -202,7 +190,6 @@ impl Merger {
         view.loads.compare_exactly(&merged(a), &merged(b))
     }
 
-    /// U of two clusters merged, in doubles.
     fn total(&mut self, clusters: &GrowingClusters, view: &LoadTable<'_>, a: SlotId, b: SlotId) -> f64 {
         let size = clusters.slots[a].size + clusters.slots[b].size;
         self.share(clusters, view, a, size).with(self.share(clusters, view, b, size)).total()

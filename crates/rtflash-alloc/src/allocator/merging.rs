@@ -7,63 +7,52 @@ use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
 
 use super::Limit;
 
-/// Loads of merged clusters that are remembered: without them 100 tasks on 24 chips take twice the
-/// time under `sound`.
+/// Without them 100 tasks on 24 chips take twice the time under `sound`.
 const REMEMBERED: usize = 1 << 16;
 
-/// What Algorithm 1 asks of a test. Nothing is supposed of it, neither that more tasks take more
-/// nor that more chips give more. It counts the work.
+/// Nothing is supposed of the test, not that more tasks take more nor that more chips give more.
 pub(super) trait MergingTest {
     fn set(&self) -> &TaskSet;
 
-    /// The tasks in the order of line 5.
     fn order(&mut self) -> Vec<TaskId>;
 
     /// The load of these tasks, at least one, in a cluster of `chips` chips, if they pass.
     fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational>;
 
-    /// Their load, whether or not they pass.
     fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational;
 
-    /// Counts so much more work.
     fn count(&mut self, work: u64);
 
-    /// So many tasks have a cluster now: none where Algorithm 1 begins.
+    /// `_placed` tasks have a cluster now: none where Algorithm 1 begins.
     fn notify(&self, _placed: usize) {}
 
-    /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
 }
 
-/// Why Algorithm 1 found no allocation.
 pub(super) enum Stuck {
     /// This task fits in none of the clusters.
     Unplaced { task: TaskId, clusters: Vec<Cluster> },
-    /// The cluster at this position fails in the end: a merge, made for another task, left it so.
-    /// `last` is the task that joined it last.
+    /// A merge, made for another task, left the cluster so. `last` joined it last.
     Overloaded { last: TaskId, position: usize, clusters: Vec<Cluster> },
     /// A limit was reached.
     GivenUp(Limit),
 }
 
-/// The clusters of Algorithm 1, or without merging of full isolation. Each has passed, tasks or
-/// not.
+/// Without merging those of full isolation. Each has passed, tasks or not.
 pub(super) fn clusters(test: impl MergingTest, merging: bool) -> Result<Vec<Cluster>, Stuck> {
     let run = MergingRun { test, known: HashMap::new(), clusters: Vec::new(), free_first: 0, free_size: 1 };
     run.allocate(merging)
 }
 
-/// Clusters without tasks merge before any other, as U = 0 is the least there is. So they are the
-/// chips from some point up, the first of them perhaps grown, and the test is not asked for them.
+/// Clusters without tasks merge first, as U = 0 is the least: they are the chips from some point
+/// up, the first perhaps grown, and the test is not asked for them.
 struct MergingRun<C> {
     test: C,
     /// The loads of merged clusters: their tasks and chips.
     known: HashMap<(Vec<TaskId>, u32), Rational>,
     /// The clusters that had a task or were opened for a merge, by position.
     clusters: Vec<Cluster>,
-    /// The lowest chip that none of them has.
     free_first: u32,
-    /// Chips of the first cluster without tasks.
     free_size: u32,
 }
 
@@ -103,13 +92,11 @@ impl<C: MergingTest> MergingRun<C> {
         Ok(self.clusters)
     }
 
-    /// How many clusters have no task and are not in the list.
     fn free_clusters(&self) -> u32 {
         let chips = self.test.set().device().chips() - self.free_first;
         if chips == 0 { 0 } else { chips - self.free_size + 1 }
     }
 
-    /// Puts the first cluster without tasks into the list.
     fn open(&mut self) {
         let next = self.free_first + self.free_size;
         self.clusters.push(Cluster { chips: (self.free_first..next).map(ChipId).collect(), tasks: Vec::new() });
@@ -125,8 +112,7 @@ impl<C: MergingTest> MergingRun<C> {
         self.test.passing(&tasks, chips)
     }
 
-    /// The cluster with the highest load among those that pass with the task, ties by position
-    /// (lines 7 and 17); the first of those without tasks is last.
+    /// The highest load with the task, ties by position (lines 7, 17); one without tasks is last.
     fn best_fit(&mut self, task: TaskId) -> Option<usize> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;
@@ -139,8 +125,7 @@ impl<C: MergingTest> MergingRun<C> {
         best.map(|(position, _)| position)
     }
 
-    /// Merges clusters until the task fits in the merged one (lines 8 to 15): the others have not
-    /// changed.
+    /// Lines 8 to 15; the others have not changed.
     fn merge_until_it_fits(&mut self, task: TaskId) -> Option<usize> {
         while self.test.exhausted().is_none() {
             let merged = match self.free_clusters() {
@@ -163,8 +148,7 @@ impl<C: MergingTest> MergingRun<C> {
         None
     }
 
-    /// Merges the pair with the lowest load, ties by the lexicographically smallest pair of
-    /// positions. There are at least two clusters in the list.
+    /// Ties by the smallest pair of positions. There are at least two clusters.
     fn merge_lowest(&mut self) -> usize {
         let mut best: Option<(usize, usize, Rational)> = None;
         for lower in 0..self.clusters.len() {
@@ -202,7 +186,6 @@ impl<C: MergingTest> MergingRun<C> {
         load
     }
 
-    /// The first cluster that fails the test as it is in the end.
     fn overloaded(&mut self) -> Option<usize> {
         let (test, clusters) = (&mut self.test, &self.clusters);
         let fails =

@@ -55,11 +55,9 @@ pub enum Outcome {
     Schedulable(Allocation),
     /// The algorithm found no such allocation (for [`Exact`]: there is none).
     NotSchedulable(Failure),
-    /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the
-    /// declared data fit its data chips.
+    /// PaRT-FTL's verdict, and whether the declared data fit its data chips.
     Partitioned(PartFtl),
-    /// No allocation meets every deadline: from [`AnyAllocation`], and from the other algorithms
-    /// where they could not tell.
+    /// From [`AnyAllocation`], and from other algorithms where they could not tell.
     Impossible(Impossible),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
@@ -76,8 +74,7 @@ impl Outcome {
         }
     }
 
-    /// The allocation to run: the one found, or the complete but overloaded one of an algorithm
-    /// that always gives one.
+    /// The allocation to run: found, or complete but overloaded.
     pub fn allocation(&self) -> Option<&Allocation> {
         match self {
             Outcome::Schedulable(allocation) => Some(allocation),
@@ -92,11 +89,9 @@ impl Outcome {
 pub struct Failure {
     /// The task that could not be placed.
     pub unplaced: Unplaced,
-    /// The complete allocation that fails the test, from algorithms whose clusters do not depend on
-    /// it; or the one that passes the timing test, and whose clusters the data do not fit.
+    /// Complete, but failing the test, or without room for the data.
     pub overloaded: Option<Allocation>,
-    /// Whether the task had been placed, and a merge, made for another task, left its cluster
-    /// overloaded.
+    /// A merge, made for another task, left its cluster overloaded.
     pub by_merge: bool,
 }
 
@@ -105,8 +100,8 @@ pub struct Failure {
 pub struct Unplaced {
     /// The task.
     pub task: TaskId,
-    /// Why, in the cluster that comes nearest: the one with the lowest U(φ). Where its cluster was
-    /// given, or left overloaded by a merge, of that cluster with all its tasks.
+    /// In the cluster that comes nearest, of the lowest U(φ); of a given cluster, or one that a
+    /// merge overloaded, with all its tasks.
     pub reason: Reason,
     /// That cluster's position when the algorithm gave up.
     pub cluster: usize,
@@ -127,15 +122,13 @@ pub enum Limit {
         /// Tasks it can search.
         limit: u32,
     },
-    /// A processor-demand test was given up: the load is so near to one that too many intervals
-    /// would have to be looked at.
+    /// The load is so near to one that too many intervals would have to be looked at.
     #[error("a demand test was given up: the load is too near to one")]
     TestGivenUp,
     /// The algorithm is not one for this analysis.
     #[error("the algorithm has a test of its own, and none under this analysis")]
     OtherAnalysis,
-    /// The analysis does not know of the deadline or the jitter of a request, or of the device's
-    /// commands.
+    /// The analysis does not know a deadline, a jitter, or the device's commands.
     #[error("{0}")]
     Untestable(Untestable),
     /// The algorithm was given up after a number of steps.
@@ -164,8 +157,7 @@ pub enum Limit {
 }
 
 impl Unplaced {
-    /// The utilization that would have been reached, where that was the measure: above one, or
-    /// under the sound analyses at least one.
+    /// The utilization that would be reached, where that is the measure.
     pub fn best_utilization(&self) -> Option<f64> {
         self.reason.utilization()
     }
@@ -179,12 +171,8 @@ pub trait Allocator: Sync {
     /// What it is, in a line.
     fn summary(&self) -> &'static str;
 
-    /// Divides the chips of the set's device among its tasks, so that each cluster passes the
-    /// analysis. The same input gives the same outcome, always.
-    ///
-    /// Its outcome is believed: [`tested`] makes one that is true of any division. Its tests
-    /// charge the requests that they count to `work`, by which advice, limits and spreading bound
-    /// what they try.
+    /// Divides the chips so that each cluster passes, a function of its input; [`tested`] makes a
+    /// true outcome of any division. `work` counts the requests of its tests.
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome;
 
     /// [`divide`](Allocator::divide) without a bound.
@@ -192,32 +180,24 @@ pub trait Allocator: Sync {
         self.divide(set, analysis, &Work::new())
     }
 
-    /// How many times as long as best fit it takes for a set of `tasks` tasks, roughly. By it
-    /// sizing bounds how much it tries.
+    /// How many times best fit's time it takes, roughly: sizing bounds its trials by it.
     fn relative_work(&self, _tasks: usize) -> u64 {
         1
     }
 }
 
-/// How an algorithm forms clusters, whatever the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strategy {
-    /// Clusters of one chip, best fit.
     OneChipEach,
     /// Clusters of one chip, best fit, that merge where a task fits in none: Algorithm 1.
     Merging,
-    /// Clusters in their smallest size, best fit.
     Growing,
-    /// Best fit, and ruin and recreate.
     Search,
-    /// All partitions.
     Exact,
 }
 
-/// Divides the chips of the set's device among its tasks.
-///
-/// Only demand tests know of space: under every other test the clusters are those that its verdicts
-/// lead to, and where declared data do not fit them the outcome is [`Reason::Data`].
+/// Only demand tests know of space: under others, where declared data do not fit the clusters, the
+/// outcome is [`Reason::Data`].
 fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     if let Some(cause) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::Untestable(cause));
@@ -232,7 +212,6 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
     }
 }
 
-/// By the algorithm alone.
 fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     match analysis.test() {
         // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
@@ -251,8 +230,7 @@ fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strate
     }
 }
 
-/// Clusters of which a test knows the number of chips alone. `sizes` takes the work after which it
-/// gives up.
+/// `sizes` takes the work after which it gives up.
 fn by_size<S: Sizes>(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -297,7 +275,6 @@ fn by_size<S: Sizes>(
     }
 }
 
-/// Chips of the largest cluster that can pass the analysis.
 fn most_chips(set: &TaskSet, analysis: &dyn Analysis) -> u32 {
     match analysis.test() {
         Test::Cluster(test) => test.most_chips(set.device()),
@@ -309,8 +286,7 @@ fn most_chips(set: &TaskSet, analysis: &dyn Analysis) -> u32 {
 pub static ALLOCATORS: [&dyn Allocator; 8] =
     [&ClusteringBfd, &BestFit, &ClusteringSearch, &Global, &FullIsolation, &EqualSplit, &PartFtlTest, &Exact];
 
-/// The algorithm where none is named: [`ClusteringBfd`], and under a demand test [`BestFit`], which
-/// finds about as much in less time.
+/// [`ClusteringBfd`], and under a demand test [`BestFit`], which finds about as much in less time.
 pub fn usual(analysis: &dyn Analysis) -> &'static dyn Allocator {
     match analysis.test() {
         Test::Demand(_) => &BestFit,

@@ -7,9 +7,8 @@ use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
 
-/// A set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
-/// by position. Under a [`ClusterTest`](rtflash_analysis::ClusterTest), by their load alone on one
-/// chip.
+/// Line 5 of Algorithm 1: by non-increasing U_i(1), ties by position; under a
+/// [`ClusterTest`](rtflash_analysis::ClusterTest), by the load alone on one chip.
 pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Vec<TaskId> {
     let loads: PerId<TaskId, Rational> =
         set.tasks().ids().map(|task| task_load(set, analysis, task, 1, work)).collect();
@@ -18,10 +17,8 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
     order
 }
 
-/// The outcome of a complete division of the chips that is given: schedulable iff every cluster
-/// passes the analysis where it is. Under a demand test it gets its certificates here.
-///
-/// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
+/// Schedulable iff every cluster passes where it is; under a demand test it gets certificates.
+/// [`Limit::NoDivision`] if a task is left out, or a chip used twice.
 pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Outcome {
     if let Some(cause) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::Untestable(cause));
@@ -46,8 +43,7 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     )
 }
 
-/// The first cluster that fails, and of it the first task, in Algorithm 1's order, with which it
-/// does, and the load of the whole.
+/// The first task, in Algorithm 1's order, with which the first failing cluster fails.
 fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Option<Unplaced> {
     let verdict = |tasks: &[TaskId], chips: u32| cluster_verdict(set, analysis, tasks, chips, work);
     let position = clusters.iter().position(|cluster| !verdict(&cluster.tasks, cluster.size()).passes)?;
@@ -62,11 +58,8 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     Some(unplaced(set, analysis, task, load.to_f64(), position, chips, others))
 }
 
-/// The outcome of an algorithm that has these clusters and finds room for a task, by position in
-/// the set, in none of them: it names the one that would have the lowest load with it.
-///
-/// Clusters that are part of no division (a chip used twice, a cluster without chips, a task that
-/// the set does not have) are [`Limit::NoDivision`].
+/// A task that an algorithm with these clusters has no room for: in the one of the lowest load.
+/// [`Limit::NoDivision`] for a chip used twice, a cluster without chips, an unknown task.
 pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: TaskId, work: &Work) -> Outcome {
     let no_division = |error| Outcome::CannotTell(Limit::NoDivision(error));
     if set.tasks().get(task).is_none() {

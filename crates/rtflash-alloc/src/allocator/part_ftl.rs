@@ -5,8 +5,8 @@ use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
 
-/// PaRT-FTL (Missimer & West, RTSS 2018) with its own test, whichever analysis is asked for but
-/// those that place clusters: data chips read while W = ⌊m/4⌋ others write.
+/// PaRT-FTL (Missimer & West, RTSS 2018) by its own test, whichever utilization test is asked: data
+/// chips read while W = ⌊m/4⌋ others write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PartFtlTest;
 

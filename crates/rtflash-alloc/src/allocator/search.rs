@@ -10,27 +10,20 @@ use super::{Allocator, Outcome, Strategy};
 /// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where
 /// [`ClusteringBfd`](super::ClusteringBfd) finds nothing.
 ///
-/// The search is over groups of tasks, each group in the smallest cluster that it is schedulable
-/// in, and ends when those clusters need no more chips than there are. It begins with
-/// [`BestFit`](super::BestFit)'s groups. Then, 50 times for each task of the set, up to six tasks
-/// of up to four groups are taken out and put back by the same rule, in random order; a step after
-/// which more chips are needed is undone. The random numbers are the same every time.
+/// It begins with [`BestFit`](super::BestFit)'s groups. 50 times for each task, up to six tasks of
+/// up to four groups are taken out and put back, in random order; a step that needs more chips is
+/// undone. The random numbers are the same every time.
 ///
-/// Under Theorem 1 there is no search where each task's share of a chip, times the chips, is too
-/// much in all however the tasks are grouped. A step tries few tasks in every group, so the search
-/// takes O(n²·(log m + `m_c`)) evaluations of a task's utilization, and at most 2²⁷.
-///
-/// Under a demand test best fit and the search come first, with at most 100 000 tests of a cluster
-/// for each supposition about the bus, and Clustering-BFD where they find nothing.
+/// Under Theorem 1, O(n²·(log m + `m_c`)) evaluations of a task's utilization, at most 2²⁷; none
+/// where the tasks' shares are too much however they are grouped. Under a demand test at most 100
+/// 000 tests for each supposition about the bus, and Clustering-BFD comes last.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClusteringSearch;
 
 impl ClusteringSearch {
     /// Steps of the search for each task of the set.
     const STEPS: usize = 50;
-    /// Tasks taken out in a step, at most.
     const LOOSE: usize = 6;
-    /// Groups that they are taken from, at most.
     const GROUPS: usize = 4;
     /// Evaluations of a task's utilization after which it gives up: a second or so.
     pub(super) const MAX_WORK: u64 = 1 << 27;
@@ -54,8 +47,7 @@ impl Allocator for ClusteringSearch {
     }
 }
 
-/// Groups that need no more chips than there are. Under a test that is not monotone they have to be
-/// tested again.
+/// Under a test that is not monotone the groups have to be tested again.
 pub(super) fn search<S: Sizes>(sizes: S) -> Option<Vec<TaskGroup<S::Held>>> {
     let mut groups = Groups::new(sizes).ok()?;
     if groups.sizes.surely_too_many(&groups.alone) {
@@ -118,7 +110,6 @@ impl<S: Sizes> RuinAndRecreate<S> {
         loose
     }
 
-    /// Gives a group that lost tasks its smallest cluster.
     fn shrink(&mut self, position: usize) {
         let Groups { sizes, groups, needed, .. } = &mut self.groups;
         let group = &mut groups[position];
@@ -138,8 +129,7 @@ impl<S: Sizes> RuinAndRecreate<S> {
         (group.size, group.held) = (size, held);
     }
 
-    /// A number below `bound`, from a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA
-    /// 2014).
+    /// From a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA 2014).
     fn draw(&mut self, bound: usize) -> usize {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.random;

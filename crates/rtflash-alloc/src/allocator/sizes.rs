@@ -16,7 +16,6 @@ pub(super) struct TaskGroup<H> {
     pub held: H,
 }
 
-/// The smallest cluster in which some tasks hold, and what they take of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Smallest<H> {
     pub size: u32,
@@ -30,19 +29,16 @@ pub(super) struct PartitionPrice {
     pub cost: f64,
 }
 
-/// The smallest cluster for these tasks: what best fit, the search and `exact` ask of a test,
-/// whatever its form. It counts the work, and finds nothing any more once that is too much.
+/// The smallest cluster for tasks: what best fit, the search and `exact` ask of any test. It finds
+/// nothing any more once the work is too much.
 pub(super) trait Sizes {
-    /// What a group takes of its cluster.
     type Held: Copy + Default;
 
-    /// Whether of the places where a task takes as many chips more, the one is chosen that it fills
-    /// most; where not, the first of those tried, and a cluster of its own only where that takes
-    /// fewer.
+    /// Whether of the places with equal growth a task takes the one that it fills most; if not, the
+    /// first, and a cluster of its own only where that takes fewer chips.
     const FULLEST: bool = true;
 
-    /// Whether a group that a task is too much for may hold it on as many chips, organised in
-    /// another way.
+    /// Whether a group may hold one task more on as many chips, organised in another way.
     const REORGANISES: bool = false;
 
     /// How full that makes the cluster, in doubles.
@@ -65,8 +61,7 @@ pub(super) trait Sizes {
     /// Whether more tasks never need fewer chips.
     fn is_monotone(&self) -> bool;
 
-    /// The tasks in the order in which they are placed, given the smallest cluster of
-    /// each alone.
+    /// `alone`: the smallest cluster of each task.
     fn order(&mut self, alone: &PerId<TaskId, Smallest<Self::Held>>) -> Vec<TaskId>;
 
     /// Whether the tasks surely need more chips than there are, however they are grouped.
@@ -74,15 +69,13 @@ pub(super) trait Sizes {
         false
     }
 
-    /// The smallest number of chips from `least` to `most` that is enough for these tasks, and what
-    /// they take of it; `None` also where the limit was reached.
+    /// `None` also where the limit was reached.
     fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<Self::Held>>;
 
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
-    /// The groups in which the search tries a task as they are, in this order. `alone` is the
-    /// task's own smallest cluster.
+    /// `alone`: the task's own smallest cluster.
     fn joinable(&self, groups: &[TaskGroup<Self::Held>], _alone: Smallest<Self::Held>) -> Vec<usize> {
         (0..groups.len()).collect()
     }
@@ -92,16 +85,12 @@ pub(super) trait Sizes {
         (0..groups.len()).collect()
     }
 
-    /// So many tasks have a group now: none where groups begin to be formed.
     fn notify(&self, _placed: usize) {}
 
-    /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
 }
 
-/// Groups as an allocation of a device on which all chips are alike: clusters in order of their
-/// lowest task, chips given out in order, those left over as clusters of their own. `None` where
-/// there are too few.
+/// Clusters by lowest task, chips in order, those left over as clusters of their own.
 pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Option<Allocation> {
     groups.sort_by_key(|group| group.tasks.iter().min().copied());
     let chips = set.device().chips();
@@ -119,8 +108,7 @@ pub(super) fn in_order<H>(set: &TaskSet, mut groups: Vec<TaskGroup<H>>) -> Optio
     Allocation::from_owners(of_chip.into(), of_task)
 }
 
-/// What a group of tasks takes of a cluster under Theorem 1, and what depends on its number of
-/// chips.
+/// The share that tasks take under Theorem 1, and the costs of that number of chips.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LinearHeld {
     share: LoadShare,
@@ -131,28 +119,23 @@ pub(super) struct LinearHeld {
 pub(super) struct LinearSizes<'a> {
     loads: Loads<'a>,
     table: PerId<TaskId, Load>,
-    /// Evaluations of a task's utilization so far.
     work: u64,
     limit: u64,
 }
 
 impl<'a> LinearSizes<'a> {
-    /// Nothing is found any more after `limit` evaluations of a task's utilization.
     pub fn new(loads: Loads<'a>, limit: u64) -> LinearSizes<'a> {
-        let mut table = PerId::default();
-        loads.fill(&mut table);
-        LinearSizes { loads, table, work: 0, limit }
+        LinearSizes { table: loads.table(), loads, work: 0, limit }
     }
 
-    /// What the tasks take of a cluster with these costs.
     fn share(&mut self, tasks: &[TaskId], costs: SizeCosts) -> LoadShare {
         self.work += tasks.len() as u64;
         tasks.iter().fold(LoadShare::default(), |sum, &task| sum.with(self.loads.share(&self.table[task], costs)))
     }
 
-    /// Whether the tasks are too much for a cluster of this size even without any transfer delay.
     fn surely_too_much(&mut self, tasks: &[TaskId], chips: u32) -> bool {
-        let total = self.share(tasks, self.loads.size_costs(chips).without_delay()).total();
+        let costs = SizeCosts { delay: 0.0, ..self.loads.size_costs(chips) };
+        let total = self.share(tasks, costs).total();
         Total { sum: total, tasks: tasks.len() }.compare(Total::ONE) == Some(Ordering::Greater)
     }
 }
@@ -178,17 +161,13 @@ impl Sizes for LinearSizes<'_> {
     }
 
     fn order(&mut self, _: &PerId<TaskId, Smallest<LinearHeld>>) -> Vec<TaskId> {
-        let one_chip = self.loads.size_costs(1);
-        let shares: PerId<TaskId, LoadShare> = self.table.iter().map(|load| self.loads.share(load, one_chip)).collect();
-        let mut order = Vec::new();
-        self.loads.decreasing_order(&shares, &mut order);
-        order
+        self.loads.decreasing_order(&self.loads.shares_of_one_chip(&self.table))
     }
 
-    /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so each task's U_i(s)/(1 − t_e/min(T)),
-    /// with its own min(T), add up to at most 1. Times s and over all clusters: the tasks' least
-    /// s·U_i(s)/(1 − t_e/min(T)) add up to at most m. Doubles only rule out a search here. Without
-    /// it `clustering-search` takes 15 times the instructions for 8 tasks on 16 chips.
+    /// In a cluster of s chips, Σ U_i(s) + t_e/min(T) ≤ 1, so the U_i(s)/(1 − t_e/min(T)), with
+    /// each task's own min(T), add up to at most 1: the tasks' least s·U_i(s)/(1 − t_e/min(T)) add
+    /// up to at most m. Doubles only rule out a search. Without it `clustering-search` takes 15
+    /// times the instructions for 8 tasks on 16 chips.
     fn surely_too_many(&mut self, alone: &PerId<TaskId, Smallest<LinearHeld>>) -> bool {
         let chips = self.chips();
         let mut needed = 0.0;
@@ -197,7 +176,7 @@ impl Sizes for LinearSizes<'_> {
             for chips in size..=chips {
                 let costs = self.loads.size_costs(chips);
                 // Larger clusters have at least this, for what no size changes.
-                if f64::from(chips) * load.fixed() >= least || self.work > self.limit {
+                if f64::from(chips) * load.fixed >= least || self.work > self.limit {
                     break;
                 }
                 self.work += 1;

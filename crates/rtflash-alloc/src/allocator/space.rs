@@ -6,8 +6,7 @@ use rtflash_model::{Allocation, Cluster, TaskId, TaskSet};
 
 use super::{Failure, Outcome, Unplaced};
 
-/// The outcome of a timing test, and a failure instead where the clusters found do not hold the
-/// data that was declared.
+/// A failure where the clusters found do not hold the declared data.
 pub(super) fn checked(set: &TaskSet, outcome: Outcome) -> Outcome {
     // Most sets declare nothing, and are to cost nothing.
     if set.tasks().iter().all(|task| task.data_pages.is_none()) {
@@ -24,8 +23,7 @@ pub(super) fn checked(set: &TaskSet, outcome: Outcome) -> Outcome {
     }
 }
 
-/// The first cluster whose data do not fit, and in it the first task, in the order of the set, with
-/// which they no longer do.
+/// The first cluster whose data do not fit, and the first task with which they no longer do.
 fn first_too_full(set: &TaskSet, allocation: &Allocation) -> Option<Unplaced> {
     let full = |cluster: &Cluster| set.space(&cluster.tasks, cluster.size(), None);
     let mut clusters = allocation.clusters().into_iter().enumerate();
@@ -41,8 +39,7 @@ fn first_too_full(set: &TaskSet, allocation: &Allocation) -> Option<Unplaced> {
     })
 }
 
-/// The last task of the shortest run of these, from the first on, that does not pass; more tasks
-/// never pass where fewer do not.
+/// The last task of the shortest failing run from the first on; more tasks never pass again.
 pub(super) fn first_too_many(tasks: &[TaskId], passes: impl Fn(&[TaskId]) -> bool) -> Option<TaskId> {
     let (mut fitting, mut failing) = (0, tasks.len());
     while fitting + 1 < failing {
@@ -52,8 +49,7 @@ pub(super) fn first_too_many(tasks: &[TaskId], passes: impl Fn(&[TaskId]) -> boo
     tasks.get(failing.checked_sub(1)?).copied()
 }
 
-/// The first task, in the order of the set, with which the data do not fit the data chips of a
-/// partitioned device; `None` where all fit. Its cluster stands for these chips.
+/// The first task with which the data do not fit the data chips, its cluster.
 pub fn unplaced_by_part_ftl(verdict: &PartFtl, set: &TaskSet) -> Option<Unplaced> {
     if verdict.space.fits() {
         return None;

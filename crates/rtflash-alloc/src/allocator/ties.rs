@@ -11,26 +11,22 @@ use super::clusters::{GrowingClusters, SlotId};
 
 type RequestPair = (Option<Request>, Option<Request>);
 
-/// Remembers which clusters are alike. Numbers are only ever compared for equality, so their order
-/// does not matter.
+/// Numbers are only ever compared for equality, so their order does not matter.
 #[derive(Debug, Default)]
 pub(super) struct TiedTasks {
     shapes: HashMap<RequestPair, u32>,
     shape_of_task: PerId<TaskId, u32>,
     kinds: HashMap<(u32, Vec<u32>), u32>,
-    /// The kind of each slot's cluster, once it was asked for.
     kind_of_slot: PerId<SlotId, Option<u32>>,
 }
 
 impl TiedTasks {
-    /// The cluster of this slot has changed.
     pub fn touch(&mut self, slot: SlotId) {
         if let Some(kind) = self.kind_of_slot.get_mut(slot) {
             *kind = None;
         }
     }
 
-    /// Whether the clusters of two live slots are alike.
     pub fn alike(&mut self, set: &TaskSet, clusters: &GrowingClusters, a: SlotId, b: SlotId) -> bool {
         a == b || {
             let (left, right) = (&clusters.slots[a], &clusters.slots[b]);

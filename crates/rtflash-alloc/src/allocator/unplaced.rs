@@ -6,8 +6,7 @@ use rtflash_model::{Device, Task, TaskId, TaskSet};
 
 use super::Unplaced;
 
-/// A task that fits nowhere: what its load says, or that one request of it is too long on every
-/// cluster.
+/// By its load, or as one request of it is too long on every cluster.
 pub(super) fn unplaced(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -23,8 +22,7 @@ pub(super) fn unplaced(
     Unplaced { task, reason, cluster, chips, others }
 }
 
-/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
-/// alone is too long on every cluster, that request.
+/// The cluster's U(φ) is above one.
 fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
     let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
     match too_long {
@@ -33,8 +31,7 @@ fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f
     }
 }
 
-/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster
-/// of every size that the device allows.
+/// (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in clusters of every possible size.
 fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Option<TooLong> {
     let too_long = |writes: bool| {
         let request = if writes { task.write? } else { task.read? };

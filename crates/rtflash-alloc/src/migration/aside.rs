@@ -19,9 +19,8 @@ impl Scene<'_> {
         Some(StageRefusal::Overloaded { task: moving[moved - 1], thousandths })
     }
 
-    /// A stage that moves a cluster out of the way of one that is missing: to chips that are free
-    /// and that this one does not want, or to a cluster that runs elsewhere. The one with the
-    /// fewest in its way goes first.
+    /// Moves a cluster out of the way of a missing one: to free chips that this one does not want,
+    /// or to a cluster that runs elsewhere. The one with the fewest in its way goes first.
     pub(super) fn aside(&self, missing: &[&Cluster]) -> Option<Stage> {
         // Chips of a cluster ascend.
         let wants = |goal: &Cluster, chip: &ChipId| goal.chips.binary_search(chip).is_ok();
@@ -47,7 +46,6 @@ impl Scene<'_> {
     }
 }
 
-/// A cluster that serves more tasks.
 fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
     let mut tasks = [cluster.tasks.as_slice(), more].concat();
     tasks.sort_unstable();

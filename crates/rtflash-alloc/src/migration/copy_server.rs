@@ -2,8 +2,7 @@
 
 use rtflash_model::{Access, Request, Span};
 
-/// Copies pages at a pace: each period it reads `pages` of them at their old place within the
-/// period; the period after it writes them at their new one.
+/// Each period it reads `pages` at their old place, and the period after it writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyServer {
     /// Pages a period.

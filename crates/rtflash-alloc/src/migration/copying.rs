@@ -18,24 +18,19 @@ const SHARES: [u64; 3] = [7, 6, 4];
 /// Steps in which the most pages a period are narrowed down.
 const HALVINGS: u32 = 6;
 
-/// By what the cluster runs that pages are copied to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Destination<'a> {
-    /// A new one, of this placement. Its certificate is made for the copy server, and for all of
-    /// its tasks, which is what runs from the switch on.
+    /// A new one, its certificate made for the copy server, and for all tasks from the switch on.
     New(Placement, &'a RunningDevice),
     /// One with a certificate that stays.
     Certified,
-    /// One that runs, whose terms may change for the copy server.
     Running,
 }
 
-/// What a task's pages are copied beside.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CopyRoom<'a> {
     pub(super) device: &'a Device,
     pub(super) tasks: &'a StageTasks,
-    /// What runs, without a copy server.
     pub(super) running: &'a RunningDevice,
     /// Whose pages, from where, and to where.
     pub(super) task: TaskId,
@@ -47,13 +42,11 @@ pub(super) struct CopyRoom<'a> {
     pub(super) work: &'a Work,
 }
 
-/// A copy server that is in time, and all others beside it.
 #[derive(Debug)]
 pub(super) struct Copying {
     pub(super) server: CopyServer,
     pub(super) set: TaskSet,
     pub(super) running: RunningDevice,
-    /// How its writes are added to a cluster that runs.
     pub(super) admitted: Option<Admitted>,
     /// From the time on at which it is added: when nothing is left of it, at most.
     pub(super) settled_within: Span,
@@ -61,8 +54,8 @@ pub(super) struct Copying {
 }
 
 impl CopyRoom<'_> {
-    /// The server of which nothing is left soonest, of those that were tried: of each period the
-    /// one with the most pages, and slower ones, after which processors are idle sooner.
+    /// The server of which nothing is left soonest: of each period the most pages, and slower ones,
+    /// after which processors are idle sooner.
     pub(super) fn fastest(&self) -> Result<Copying, StageRefusal> {
         let most = self.pages.min(self.buffer_pages / 2).max(1);
         let mut best: Result<Copying, StageRefusal> = Err(StageRefusal::NoTimeToCopy(self.task));
@@ -98,8 +91,7 @@ impl CopyRoom<'_> {
         best
     }
 
-    /// Whether the cluster has room for a task more, as which a copy server's writes count. To
-    /// zones they are who moves.
+    /// The copy server's writes count as a task. To zones the task moves itself.
     fn has_row(&self, server: CopyServer) -> bool {
         let Some((set, [_, writes])) = self.tasks.copying(self.device, self.task, server) else { return false };
         let cluster = &self.running.clusters[self.places[1]];
@@ -125,7 +117,6 @@ impl CopyRoom<'_> {
         Ok(settled)
     }
 
-    /// The server with the most pages of this period.
     fn largest(&self, period: Span, most: u64) -> Option<Copying> {
         let of = |pages| self.copying(CopyServer { pages, period });
         let mut found = of(1)?;
@@ -151,7 +142,6 @@ impl CopyRoom<'_> {
         Some(found)
     }
 
-    /// What runs with this server, where all are in time.
     fn copying(&self, server: CopyServer) -> Option<Copying> {
         let (set, numbers) = self.tasks.copying(self.device, self.task, server)?;
         let ([from, to], [reads, writes]) = (self.places, numbers);
@@ -188,15 +178,13 @@ impl CopyRoom<'_> {
         in_time.then_some(Copying { server, set, running, admitted: None, settled_within: Span::ZERO, numbers })
     }
 
-    /// A certificate of a new cluster by which all are in time while writes go to both places, and
-    /// from the switch on, where nothing is copied by anybody else.
+    /// While writes go to both places, and from the switch on, without copies by anyone else.
     pub(super) fn certified_alone(&self, set: &TaskSet, together: &RunningDevice) -> Option<Certificate> {
         let Destination::New(placement, _) = self.destination else { return None };
         self.certified(set, self.running, together, (placement, None))
     }
 
-    /// A certificate of a new cluster by which all are in time with the copy server's writes, and
-    /// from the switch on: made for both at once, or for the first.
+    /// For the copy server's writes and from the switch on at once, or for the first alone.
     fn certified(
         &self,
         set: &TaskSet,
@@ -229,8 +217,7 @@ impl CopyRoom<'_> {
     }
 }
 
-/// What runs on the channels of some clusters: those that share one with them, and those that share
-/// one with these, whose places are said.
+/// Those that share a channel with these clusters, and those that share one with them in turn.
 fn surroundings(device: &Device, running: &RunningDevice, near: &[usize]) -> (RunningDevice, Vec<usize>) {
     let wide = beside(device, &running.clusters, near);
     let clusters = wide.iter().map(|&at| running.clusters[at].clone()).collect();
@@ -238,8 +225,7 @@ fn surroundings(device: &Device, running: &RunningDevice, near: &[usize]) -> (Ru
     (RunningDevice { clusters, certificates }, wide)
 }
 
-/// Whether these clusters, and those with tasks on their channels, are in time by their
-/// certificates.
+/// Those with tasks on their channels included.
 pub(super) fn hold_beside(
     set: &TaskSet,
     running: &RunningDevice,
@@ -255,7 +241,6 @@ pub(super) fn hold_beside(
     busy.all(|at| contention.holds_as_stated(at, &around.certificates[at]))
 }
 
-/// What a page takes that is read and written alone.
 fn page_time(device: &Device) -> Option<Span> {
     let transfers = device.bus_hold().checked_mul(2)?;
     device.page_read().checked_add(device.page_program())?.checked_add(transfers)

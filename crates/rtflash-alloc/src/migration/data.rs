@@ -8,8 +8,7 @@ use super::stage::{Leaving, Scene};
 use crate::admission::RunningDevice;
 
 impl Scene<'_> {
-    /// The pages of a task that runs: those that it states, whole rows where it goes round in
-    /// these, or its share.
+    /// Those that it states, whole rows where it goes round in these, or its share.
     pub(super) fn pages(&self, task: TaskId) -> u64 {
         let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task));
         let Some(place) = place else { return 0 };
@@ -29,7 +28,6 @@ impl Scene<'_> {
         share(self.set, tasks, cluster.size(), placement)
     }
 
-    /// Whether the data fit the cluster, those included that are not declared.
     pub(super) fn fits(
         &self,
         together: &RunningDevice,
@@ -74,8 +72,7 @@ impl Scene<'_> {
     }
 }
 
-/// The pages of each task that states none: what is left of the cluster's logical pages in equal
-/// shares, of whole rows where it is a stripe.
+/// Equal shares of the cluster's logical pages that are left, whole rows in a stripe.
 fn share(set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u64 {
     let row = if placement.is_by_chip() { u128::from(size) } else { 1 };
     let declared: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks()[task].data_pages.is_some()).collect();

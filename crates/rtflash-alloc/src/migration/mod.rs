@@ -25,8 +25,7 @@ use stage::{Goal, Scene};
 pub enum MovedBy {
     /// They are copied.
     Copies(CopyServer),
-    /// Its own writes go to both places for this number of requests: it goes round once, and
-    /// nothing is copied.
+    /// Its writes go to both places for this number of requests; nothing is copied.
     Round(u64),
 }
 
@@ -53,11 +52,9 @@ pub struct TaskMove {
     pub by: MovedBy,
     /// How the copy server's writes join a cluster that runs; `None` where that one is new.
     pub joins: Option<Admitted>,
-    /// From the stage's start on: when the first page is asked for, or its writes go to both
-    /// places.
+    /// From the stage's start on: the first page is asked for, or writes go to both places.
     pub copying_after: Span,
-    /// From the stage's start on: when the last page is at its new place, at most; of a task that
-    /// goes round that supposes that its writes come each period.
+    /// From the stage's start on, at most; a task that goes round is supposed to write each period.
     pub copied_within: Span,
     /// What runs meanwhile, the requests of a copy server among the tasks.
     pub copying: RunningDevice,
@@ -106,8 +103,7 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// How long it takes at most, from the end of the last job on where servers are left out;
-    /// `None` where that is 2⁶³ ns or more.
+    /// At most, from the end of the last job on where servers are left out; `None` from 2⁶³ ns on.
     pub fn within(&self) -> Option<Span> {
         let begins = self.left_out.as_ref().map_or(Span::ZERO, |of| of.within);
         self.stages.iter().try_fold(begins, |sum, stage| sum.checked_add(stage.over_within))
@@ -120,8 +116,7 @@ pub enum StageRefusal {
     /// One of its chips serves a cluster that does not get free.
     #[error("chip {0} serves a cluster that does not get free")]
     Chip(ChipId),
-    /// A server, of this cluster as it is numbered then, may never be idle: it is not known when
-    /// nothing is left of what is taken away beside it.
+    /// This cluster's server is perhaps never idle: it is not known when nothing is left beside it.
     #[error("cluster {0} has a server for job streams, and may never be idle")]
     Server(ClusterId),
     /// With commands on the bus, chips that served tasks are not erased while others run.
@@ -195,16 +190,13 @@ impl StageRefusal {
 /// Why no way was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MigrationRefusal {
-    /// No server has room for this job stream: no stage moves a stream, and new clusters have no
-    /// server.
+    /// No server has room for this job stream; no stage moves one, and new clusters have none.
     Stream(usize, StreamRefusal),
-    /// What runs, or is to run, is not in time by its certificates, or its data do not fit: the
-    /// cluster, of the new allocation where that is true.
+    /// The cluster, of the new allocation where that is true, is not in time, or has no room.
     NotInTime(ClusterId, bool),
     /// The two do not serve the same tasks: one that only one of them serves.
     OtherTasks(TaskId),
-    /// The stages that were found, and why each cluster of the new allocation that is missing was
-    /// not made.
+    /// The stages found, and why each missing cluster of the new allocation was not made.
     NoWay(Vec<Stage>, Vec<(ClusterId, StageRefusal)>),
 }
 
@@ -219,11 +211,9 @@ pub struct MigrationOptions<'a> {
     pub buffer_pages: u64,
 }
 
-/// A way from what runs to another allocation of the same tasks, both with certificates.
-///
-/// Servers stay where they are; where no way is found so, those that are in the way are left out
-/// first. Clusters are made one behind the other, each as soon as its chips are free, the lowest
-/// position first. Where none can be made, a cluster in the way moves aside, to free chips.
+/// A way between two allocations of the same tasks with certificates. Servers in the way are left
+/// out where there is none else. Clusters are made one behind the other, the lowest position first;
+/// where none can be, one in the way moves aside.
 ///
 /// # Errors
 /// Why none was found. That is no proof that there is none.
@@ -303,12 +293,10 @@ fn is_made(now: &RunningDevice, goal: &Cluster) -> bool {
     goal.tasks.is_empty() || runs(now, goal)
 }
 
-/// Whether a cluster runs with these tasks on these chips.
 fn runs(now: &RunningDevice, goal: &Cluster) -> bool {
     now.clusters.iter().any(|cluster| cluster.chips == goal.chips && cluster.tasks == goal.tasks)
 }
 
-/// What is wrong with the question.
 fn refuse(
     set: &TaskSet,
     old: &RunningDevice,

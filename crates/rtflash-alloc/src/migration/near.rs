@@ -5,9 +5,8 @@ use rtflash_model::{ChipId, Cluster, ClusterId, Device, Id, Task, TaskId, TaskSe
 use super::parts::StageTasks;
 use crate::admission::{AdmissionRefusal, RunningDevice};
 
-/// The clusters around some places, and their tasks, with numbers of their own in the same order.
-/// Tests of these places and of those on their channels give the same answers as on the whole
-/// device.
+/// The clusters around some places, and their tasks, renumbered in order: tests of these places and
+/// of those on their channels give the answers of the whole device.
 #[derive(Debug)]
 pub(super) struct Near {
     /// Those that share a channel with the places, and those that share one with these.
@@ -17,8 +16,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// The surroundings in devices that have the same clusters with different tasks, and of `more`
-    /// tasks; `all` has every task by its number.
+    /// In devices with the same clusters but other tasks, and `more` tasks; `all` has every task.
     pub(super) fn new(
         device: &Device,
         all: &[Task],
@@ -36,17 +34,14 @@ impl Near {
         Near { clusters, numbers, tasks }
     }
 
-    /// The number here of a task.
     pub(super) fn task(&self, task: TaskId) -> TaskId {
         TaskId::from_index(self.numbers.binary_search(&task).expect("a task of these clusters"))
     }
 
-    /// The position here of a cluster.
     pub(super) fn place(&self, position: usize) -> usize {
         self.clusters.binary_search(&position).expect("one of these clusters")
     }
 
-    /// The part of the running device that is here.
     pub(super) fn running(&self, of: &RunningDevice) -> RunningDevice {
         let cluster = |&at: &usize| {
             let Cluster { chips, tasks } = &of.clusters[at];
@@ -56,7 +51,7 @@ impl Near {
         RunningDevice { clusters: self.clusters.iter().map(cluster).collect(), certificates }
     }
 
-    /// A refusal here, with the cluster that it names as it is numbered on the device.
+    /// It names the cluster as it is numbered on the device.
     pub(super) fn refusal(&self, of: AdmissionRefusal) -> AdmissionRefusal {
         match of {
             AdmissionRefusal::Neighbour(at) => {
@@ -71,7 +66,6 @@ impl Near {
     }
 }
 
-/// The tasks around a task's places while it moves.
 #[derive(Debug)]
 pub(super) struct NearStage {
     pub(super) tasks: StageTasks,

@@ -17,9 +17,7 @@ pub struct MovedParts {
 
 #[derive(Debug)]
 pub(super) struct StageTasks {
-    /// All of them, in order.
     pub(super) all: Vec<Task>,
-    /// Of each that moves, in order.
     pub(super) parts: Vec<MovedParts>,
 }
 
@@ -32,13 +30,11 @@ fn name(all: &[Task], of: &Task, what: &str) -> String {
     name
 }
 
-/// The number of the task that comes next.
 fn next(all: &[Task]) -> TaskId {
     TaskId::from_index(all.len())
 }
 
 impl StageTasks {
-    /// Those of a set, some of which move.
     pub(super) fn new(set: &TaskSet, moving: &[TaskId]) -> StageTasks {
         let mut all: Vec<Task> = set.tasks().iter().cloned().collect();
         let mut parts = Vec::with_capacity(moving.len());
@@ -75,7 +71,6 @@ impl StageTasks {
     }
 }
 
-/// Whether a task's requests go round in its range.
 pub(super) fn goes_round(task: &Task) -> bool {
     task.requests().any(|(request, _)| request.access().is_consecutive())
 }

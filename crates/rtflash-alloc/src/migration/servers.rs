@@ -7,8 +7,7 @@ use super::stage::{Leaving, Scene};
 use super::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, runs, ways};
 use crate::admission::{RunningDevice, servers_left_out};
 
-/// A way without the servers that are in the way; `None` where there are none, or where it is not
-/// known when they may be left out.
+/// A way without the servers that are in it; `None` also where their end is not known.
 pub(super) fn without(
     set: &TaskSet,
     old: &RunningDevice,
@@ -25,8 +24,7 @@ pub(super) fn without(
     Ok(Some(Migration { left_out: Some(left_out), ..found }))
 }
 
-/// The clusters with servers whose tasks or chips change, and where neighbours are relied on those
-/// that share a channel with what changes.
+/// Whose tasks or chips change, and where relied on, those that share a channel with what changes.
 fn in_the_way(device: &Device, old: &RunningDevice, new: &RunningDevice, granted: Reliance) -> Vec<usize> {
     let gone = old.clusters.iter().filter(|cluster| !cluster.tasks.is_empty() && !runs(new, cluster));
     let made = new.clusters.iter().filter(|cluster| !cluster.tasks.is_empty() && !runs(old, cluster));
@@ -44,8 +42,7 @@ fn in_the_way(device: &Device, old: &RunningDevice, new: &RunningDevice, granted
 }
 
 impl Scene<'_> {
-    /// That no server is where something is taken away: at the places that tasks leave and at their
-    /// new one, nor, where neighbours are relied on, on the channels of these.
+    /// At the places that tasks leave and get, and on their channels if neighbours are relied on.
     pub(super) fn is_free_of_servers(&self, chips: &[ChipId], leaving: &[Leaving]) -> Result<(), StageRefusal> {
         let (device, clusters) = (self.set.device(), &self.now.clusters);
         let places = || leaving.iter().flat_map(|&(_, from, _)| &clusters[from].chips).chain(chips);

@@ -14,11 +14,9 @@ use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) cluster: &'a Cluster,
-    /// How its pages are placed, where that is stated.
     pub(super) placement: Option<Placement>,
 }
 
-/// The certificate of a cluster that does nothing.
 const NOTHING: Certificate = Certificate {
     placement: Placement::Stripe,
     collection: None,
@@ -27,12 +25,10 @@ const NOTHING: Certificate = Certificate {
     tightest: None,
 };
 
-/// What there is when a stage begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) now: &'a RunningDevice,
-    /// The chips of what runs.
     pub(super) taken: &'a BTreeSet<ChipId>,
     /// Chips that have served tasks.
     pub(super) used: &'a BTreeSet<ChipId>,
@@ -40,7 +36,6 @@ pub(super) struct Scene<'a> {
     pub(super) work: &'a Work,
 }
 
-/// What runs while tasks move to a cluster, its certificate made.
 #[derive(Debug)]
 struct Setting {
     cluster: usize,
@@ -51,7 +46,6 @@ struct Setting {
     together: RunningDevice,
 }
 
-/// A task that moves: its place, and its pages.
 pub(super) type Leaving = (MovedParts, usize, u64);
 
 impl Scene<'_> {
@@ -99,7 +93,6 @@ impl Scene<'_> {
         Err(refusal)
     }
 
-    /// How long chips that served tasks are erased.
     fn erase(&self, chips: &[ChipId]) -> Result<Option<Span>, StageRefusal> {
         let device = self.set.device();
         let Some(&used) = chips.iter().find(|chip| self.used.contains(chip)) else { return Ok(None) };
@@ -110,7 +103,6 @@ impl Scene<'_> {
         whole.map(Some).ok_or(StageRefusal::TooLong)
     }
 
-    /// The tasks that move to a cluster of this placement, with their places and pages.
     fn leaving(
         &self,
         tasks: &StageTasks,
@@ -223,9 +215,8 @@ impl Scene<'_> {
         })
     }
 
-    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of
-    /// the copy server. Writes go to both places from `begin` on, and no other copy server is there
-    /// from `free` on.
+    /// By what the cluster runs then, and when nothing is left of the copy server. Writes go to
+    /// both places from `begin` on, and no other copy server is there from `free` on.
     fn copied(
         &self,
         tasks: &StageTasks,
@@ -266,13 +257,11 @@ impl Scene<'_> {
         Ok((moved, settled))
     }
 
-    /// The tasks around the old and the new place of a task.
     fn near(&self, tasks: &StageTasks, setting: &Setting, task: TaskId, from: usize) -> NearStage {
         let devices = [&setting.mirrored, &setting.together];
         NearStage::new(self.set.device(), tasks, devices, task, [from, setting.cluster])
     }
 
-    /// What a task is moved beside, the first one of its stage or another.
     fn room<'a>(&'a self, near: &'a NearStage, setting: &Setting, pages: u64, is_first: bool) -> CopyRoom<'a> {
         let placement = setting.mirrored.certificates[setting.cluster].placement;
         let destination = match (setting.joins.is_empty(), is_first) {
@@ -294,14 +283,12 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a task's writes alone bring its data to the new place: it goes round in zones, there
-    /// or where it was.
+    /// A task that goes round in zones, there or where it was.
     pub(super) fn goes_by_rounds(&self, parts: MovedParts, from: usize, to: Placement) -> bool {
         parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
     }
 
-    /// A task that goes round once, its writes at both places from `begin` on. What a new cluster
-    /// runs by is made where this is its first task.
+    /// Writes go to both places from `begin` on. A first task's new cluster gets its certificate.
     fn rounded(
         &self,
         tasks: &StageTasks,

@@ -9,7 +9,6 @@ use super::expected::{expected, in_all};
 use super::overwriting::OverwriteOrder;
 use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
 
-/// Write amplification without garbage collection: every page is programmed once.
 const NO_COPIES: f64 = 1.0;
 
 /// What an allocation costs, at most, if every request arrives as often as it may.
@@ -19,26 +18,20 @@ pub struct AllocationCost {
     pub chips: u32,
     /// Each cluster, in order.
     pub clusters: Vec<ClusterCost>,
-    /// The device: pages of all clusters together; erases of the chip that has most, and the
-    /// lifetime of the block that is worn first.
+    /// All clusters: erases of the chip that has most, and the life of the block worn first.
     pub tasks: Wear,
-    /// With jobs that are not real-time; `None` where none writes at a known rate, or no
-    /// cluster serves them.
+    /// `None` where no job writes at a known rate, or no cluster serves them.
     pub with_jobs: Option<Wear>,
-    /// An estimate for tasks that all overwrite their data in order, round and round, from a start
-    /// in order to a strewn one; `None` if no task writes, or the data do not fit.
+    /// Tasks overwrite in order, from a start in order to a strewn one; `None` without writers.
     pub in_rings: Option<Expected>,
     /// If every task overwrites any of its pages.
     pub anywhere: Option<Expected>,
-    /// Positions of the jobs that write and are left out, because their arrivals are single times
-    /// and no rate.
+    /// Positions of writing jobs whose arrivals are single times, and so no rate.
     pub left_out: Vec<usize>,
 }
 
-/// What an allocation costs. Under a demand test it has certificates.
-///
-/// Which cluster serves a job is not known beforehand: jobs' pages are spread evenly over the chips
-/// of all clusters that have a server.
+/// Under a demand test the allocation has certificates. Jobs' pages are spread evenly over the
+/// chips of all clusters with a server, as which one serves a job is not known.
 pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> AllocationCost {
     let device = set.device();
     let clusters = allocation.clusters();

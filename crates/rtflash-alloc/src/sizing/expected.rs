@@ -8,8 +8,7 @@ use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 use super::overwriting::{Amplification, CopyFrontier, OverwriteOrder, SharedStore, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
 
-/// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
-/// that it has at most.
+/// `bound`: the write amplification at most. Under a demand test the cluster has a certificate.
 pub(super) fn expected(
     set: &TaskSet,
     analysis: &dyn Analysis,
@@ -45,7 +44,6 @@ fn in_zones(set: &TaskSet, cluster: &Cluster) -> Option<Expected> {
     (pages > 0.0).then_some(Expected { amplification, least: wear, most: wear })
 }
 
-/// Of the device: all clusters together.
 pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Expected>) -> Option<Expected> {
     let all = clusters.iter().filter(|cluster| cluster.write_amplification.is_some() && cluster.wear.pages > 0.0);
     let all: Vec<Expected> = all.map(of).collect::<Option<_>>()?;
@@ -86,9 +84,9 @@ impl ExecutedSpace {
         Some(ExecutedSpace { room, logical, most: logical, frontier: CopyFrontier::Shared })
     }
 
-    /// Under Theorem 1, Eq. (4), by SPEC.md of rtflash-sim: λ of the pages outside the reserve. A
-    /// source of GC skips a pass while more is free than the reserve, and αs for it and for each
-    /// other source that skipped one; half of them are assumed to skip.
+    /// Under Theorem 1, Eq. (4): λ of the pages outside the reserve. A source of GC skips a pass
+    /// while more is free than the reserve, and αs for each source that skipped; half are assumed
+    /// to (SPEC.md of rtflash-sim).
     fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<ExecutedSpace> {
         let device = set.device();
         let (blocks, row) =
@@ -110,9 +108,8 @@ impl ExecutedSpace {
     }
 }
 
-/// The cluster's writers, pages a day, and the pages that they do not overwrite. A task keeps the
-/// pages that it declares, else an equal share of what is left, as does each job stream;
-/// pages that no task keeps hold data, too.
+/// In pages a day, and the pages that they do not overwrite. A task keeps what it declares, else an
+/// equal share of the rest, as does each job stream; pages of no task hold data, too.
 fn writers(set: &TaskSet, cluster: &Cluster, space: &ExecutedSpace) -> Option<(Vec<Writer>, f64)> {
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let declared: u128 = tasks().filter_map(|task| task.data_pages).map(u128::from).sum();

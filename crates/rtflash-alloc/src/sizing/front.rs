@@ -17,13 +17,12 @@ use crate::allocator::{ALLOCATORS, Allocator, PartFtlTest, excluded};
 pub struct FrontAxes {
     /// The number of chips: fewer are better.
     pub chips: bool,
-    /// The number of channels, with the same number of chips on each, the last one perhaps partly
-    /// filled: fewer are better. Without it a channel has as many chips as it has now.
+    /// Channels with equally many chips, the last perhaps partly filled: fewer are better. Without
+    /// it a channel has as many chips as now.
     pub channels: bool,
     /// λ: a larger one is better.
     pub logical_ratio: bool,
-    /// The algorithm that divides the chips: the one that was asked for, else any other that takes
-    /// no longer.
+    /// The algorithm: the one asked for, else any that takes no longer.
     pub algorithm: bool,
 }
 
@@ -34,8 +33,7 @@ pub struct FrontPoint {
     pub chips: u32,
     /// Its channels.
     pub channels: u32,
-    /// Its λ, a step or the device's own: every larger step was tried and fails, or is not looked
-    /// at.
+    /// A step or the device's own: every larger step fails, or is not looked at.
     pub logical_ratio: LogicalRatio,
     /// The algorithm that finds an allocation.
     pub algorithm: &'static str,
@@ -48,8 +46,7 @@ pub struct Front {
     pub points: Vec<FrontPoint>,
     /// λ is looked for in steps of 1/`steps`: [`RATIO_STEPS`], or fewer if the work is not enough.
     pub steps: u32,
-    /// Whether each number of chips up to the front's end was tried; false if the work is not
-    /// enough even with the coarsest steps.
+    /// Each number of chips was tried; false if the work is not enough for the coarsest steps.
     pub complete: bool,
 }
 
@@ -57,14 +54,13 @@ pub struct Front {
 pub const TIMES_CHIPS: u32 = 16;
 /// See [`TIMES_CHIPS`].
 pub const MORE_CHIPS: u32 = 256;
-/// The front of a set. More chips than the device has are looked at until its own λ passes, and no
-/// larger λ with them.
+/// More chips than the device has are tried until its own λ passes, and no larger λ with them.
 pub fn front(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, axes: FrontAxes) -> Front {
     front_within(set, allocator, analysis, axes, MOST_WORK, MAX_TEST_WORK)
 }
 
-/// [`front`] with bounds. `most`: tasks times chips in all trials, each times how much longer than
-/// Theorem 1 and best fit it takes. `most_tested`: the work of the tests.
+/// `most`: tasks times chips in all trials, each times its time relative to Theorem 1 and best fit.
+/// `most_tested`: the work of the tests.
 pub(crate) fn front_within(
     set: &TaskSet,
     allocator: &dyn Allocator,
@@ -111,11 +107,8 @@ pub(crate) fn largest_ratio(
     }
 }
 
-/// A task with requests that no number of chips would serve in time.
 pub(crate) struct UnservedTask {
-    /// Its position in the set.
     pub(crate) task: usize,
-    /// Those requests, at least one.
     pub(crate) requests: Vec<TooLong>,
 }
 
@@ -131,7 +124,6 @@ pub(crate) fn unserved(set: &TaskSet, analysis: &dyn Analysis) -> Vec<UnservedTa
     tasks.filter(|unserved| !unserved.requests.is_empty()).collect()
 }
 
-/// Every λ that is tried, ascending.
 fn ratios(own: LogicalRatio) -> Vec<LogicalRatio> {
     let places = RATIO_STEPS.ilog10();
     let steps = (1..RATIO_STEPS).filter_map(|step| LogicalRatio::from_decimal(step.into(), places).ok());
@@ -145,8 +137,7 @@ fn ratios(own: LogicalRatio) -> Vec<LogicalRatio> {
 /// Chips, and how many of them a channel has.
 type Ways = (u32, u32);
 
-/// Decimal places of λ, and how many steps of it there are: coarse ones are tried first, so that
-/// what is found with less work is the largest of those.
+/// Coarse steps are tried first, so that less work finds the largest of those.
 const GRIDS: [(u32, u32); 3] = [(1, 10), (2, 100), (3, RATIO_STEPS)];
 
 struct FrontSearch<'a> {
@@ -207,8 +198,7 @@ impl<'a> FrontSearch<'a> {
         front
     }
 
-    /// The points with λ in steps of this many decimal places. `found`: the largest λ with fewer
-    /// places, for each device that was tried.
+    /// λ in steps of so few decimal places. `found`: the largest λ with fewer, for each device.
     fn points(&self, places: u32, found: &mut BTreeMap<Ways, (LogicalRatio, &'static str)>) -> Vec<FrontPoint> {
         let device = self.set.device();
         let (now, own) = (device.chips(), device.logical_ratio());
@@ -245,7 +235,6 @@ impl<'a> FrontSearch<'a> {
         self.trials.get() > self.most || self.tested.left() == 0
     }
 
-    /// How many chips a channel may have, most first.
     fn ways(&self, chips: u32) -> Vec<u32> {
         let ways = self.set.device().chips_per_channel();
         if !self.axes.channels {
@@ -256,23 +245,19 @@ impl<'a> FrontSearch<'a> {
         all
     }
 
-    /// The device with this number of chips, this number on each channel, and this λ; `None` if λ
-    /// leaves no page to be reclaimed.
+    /// `None` if λ leaves no page to be reclaimed.
     fn device(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<Device> {
         let spec = DeviceSpec { chips, chips_per_channel: ways, logical_ratio, ..self.set.device().spec() };
         Device::new(spec).ok()
     }
 
-    /// The set on this device; `None` where its data have no room there.
     fn on(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<TaskSet> {
         let set = self.set.on(self.device(chips, ways, logical_ratio)?).ok()?;
         let data: u128 = set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
         (data <= set.device().logical_pages()).then_some(set)
     }
 
-    /// The largest step of this many decimal places above `than` that passes on this many chips,
-    /// this many on each channel. The device's own λ counts as one of the coarsest steps.
-    ///
+    /// The largest step above `than` that passes; the device's own λ is one of the coarsest.
     /// Passing is not monotone in λ: every step is tried, from the largest down.
     fn better(
         &self,

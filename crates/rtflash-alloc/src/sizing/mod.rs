@@ -38,13 +38,12 @@ use search::Trials;
 pub(crate) use search::{nearest, with_device};
 pub(crate) use whole::at_load;
 
-/// Tasks times chips times trials above which no limit is searched: the search would take longer
-/// than a person waits. A trial under a sound analysis, or by a search, counts by its longer time.
+/// Tasks times chips times trials above which no limit is searched: a person would not wait. A
+/// trial by a demand test or a search counts by its longer time.
 pub const MOST_WORK: u64 = 64_000_000;
 
-/// Work of the tests of sound analyses, in requests looked at in an interval, for all limits of a
-/// set together; where a limit's share of it does not suffice it is [`SizingLimit::TooMuchWork`],
-/// too.
+/// Requests looked at, for all limits together; where a limit's share does not suffice it is
+/// [`SizingLimit::TooMuchWork`].
 pub const MAX_TEST_WORK: u64 = 800_000_000;
 
 /// A limit, or why there is none.
@@ -68,16 +67,14 @@ impl<T> SizingLimit<T> {
     }
 }
 
-/// How far a set and its device can be moved, one thing at a time, so that it still passes, or to
-/// where they have to be for it to pass.
+/// How far one thing at a time can be moved so that the set passes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// The fewest chips.
     pub chips: SizingLimit<FewestChips>,
     /// The largest λ.
     pub logical_ratio: SizingLimit<LargestRatio>,
-    /// A load, in thousandths of today's, the next above which fails: all periods divided by it,
-    /// and rounded up to the nanosecond. At most [`MOST_LOAD`].
+    /// In thousandths, the next fails: periods divided by it, rounded up. At most [`MOST_LOAD`].
     pub load_permille: SizingLimit<u32>,
     /// Of each task, in the order of the set.
     pub tasks: Vec<TaskLimits>,
@@ -94,8 +91,7 @@ pub const MOST_LOAD: u32 = 1_000_000;
 pub struct LargestRatio {
     /// The λ: a step of 1/[`RATIO_STEPS`], or the device's own.
     pub ratio: LogicalRatio,
-    /// Every larger step of 1/`steps` was tried and fails: [`RATIO_STEPS`], or fewer where the work
-    /// was not enough.
+    /// Larger steps of 1/`steps` fail: [`RATIO_STEPS`], or fewer without work enough.
     pub steps: u32,
 }
 
@@ -120,12 +116,10 @@ pub struct TaskLimits {
 /// The limits of one request, everything else as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// A period, the next below which fails, and with it the deadline: the request's own or one of
-    /// four significant digits, 0.1 % apart at most. Longer than its own where the set fails as it
-    /// is, up to a thousand times.
+    /// The shortest period (and deadline), of four significant digits or the request's own: up to a
+    /// thousand times its own where the set fails as it is.
     pub period: SizingLimit<Span>,
-    /// Pages that each request can have more, while one more fails; below zero where the set fails
-    /// as it is.
+    /// Pages that each request can have more; below zero where the set fails as it is.
     pub more_pages: SizingLimit<i64>,
 }
 
@@ -134,15 +128,13 @@ pub struct RequestLimits {
 pub struct Sizing {
     /// What the algorithm makes of the set as it is.
     pub outcome: Outcome,
-    /// The fewest chips that no necessary test excludes; `None` where every number is excluded
-    /// ([`fewest_chips`]).
+    /// The fewest chips that no necessary test excludes ([`fewest_chips`]).
     pub at_least: Option<u32>,
     /// Its limits.
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
     pub cost: Option<AllocationCost>,
-    /// With free chips given to the clusters that wear fastest ([`spread`]); `None` where
-    /// that gains nothing.
+    /// Free chips given to the clusters that wear fastest ([`spread`]), where that gains.
     pub spread: Option<Spread>,
 }
 
@@ -155,8 +147,7 @@ pub struct Spread {
     pub cost: AllocationCost,
 }
 
-/// Sizes a task set: its limits, and what the allocation found costs; where there is none, the
-/// allocation to the fewest chips.
+/// Its limits, and the cost of the allocation; where there is none, of one to the fewest chips.
 pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Sizing {
     let outcome = allocator.allocate(set, analysis);
     let work = Work::new();

@@ -7,7 +7,6 @@
 //! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader:
 //! nothing is decided by them.
 
-/// A writer in the long run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Writer {
     /// ρ: pages that it writes in a unit of time; above zero.
@@ -23,7 +22,6 @@ impl Writer {
     }
 }
 
-/// The order in which a writer overwrites its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OverwriteOrder {
     /// From the first page to the last, round and round.
@@ -32,7 +30,6 @@ pub(super) enum OverwriteOrder {
     Anywhere,
 }
 
-/// Where copies go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CopyFrontier {
     /// To the block that users write (the rules of docs/analysis.md).
@@ -41,14 +38,12 @@ pub(super) enum CopyFrontier {
     Apart,
 }
 
-/// What the writers share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SharedStore {
     /// C: pages, less those that are kept free.
     pub(super) room: f64,
     /// Pages that hold data that no task overwrites.
     pub(super) at_rest: f64,
-    /// Where copies go.
     pub(super) frontier: CopyFrontier,
 }
 
@@ -57,15 +52,12 @@ pub(super) struct SharedStore {
 pub struct Amplification {
     /// With data at rest in blocks of their own: W of Eq. (7).
     pub least: f64,
-    /// With data at rest spread over all blocks, and copied once a turn: W of Eq. (6), from a start
-    /// in order.
+    /// Data at rest spread over all blocks, copied once a turn: W of Eq. (6), a start in order.
     pub in_order: f64,
-    /// From a strewn start: what is overwritten anywhere is strewn for good, and rings are copied
-    /// no more than that.
+    /// From a strewn start: rings are copied no more than what is strewn for good.
     pub most: f64,
 }
 
-/// Write amplification in the long run; `None` if no task writes, or the data do not fit.
 pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<Amplification> {
     let [least, in_order] = from_a_start_in_order(writers, order, store)?;
     let [_, strewn] = from_a_start_in_order(writers, OverwriteOrder::Anywhere, store)?;
@@ -93,14 +85,11 @@ fn from_a_start_in_order(writers: &[Writer], order: OverwriteOrder, store: Share
     Some([once, if once > 1.0 { most.max(once) } else { once }])
 }
 
-/// Rounds of an iteration at most. Each goes down to the solution and never below it, so that
-/// ending early errs by a turn that is too long.
+/// Each round goes down to the solution and never below it: ending early errs to a longer turn.
 const ROUNDS: usize = 20_000;
 
-/// The longest turn A with A · Σ ρ n(A) = `moving`, which is C − d_0: Eq. (5).
-///
-/// n(A) is ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere. It falls with A. So A ← `moving` / Σ ρ n(A),
-/// begun above all solutions, falls, and never passes one.
+/// A with A · Σ ρ n(A) = `moving`, which is C − d_0: Eq. (5). n(A) is ⌈τ/A⌉ in a ring, 1/(1 −
+/// e^(−A/τ)) anywhere, and falls: A ← `moving` / Σ ρ n(A), begun above, passes no solution.
 fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     let programs = |turn: f64, writer: &Writer| {
         let turns = writer.cycle() / turn;
@@ -121,9 +110,8 @@ fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     turn
 }
 
-/// W of Eq. (8), 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ
-/// pages of each writer with τ ≤ A, and d of each other, fill the room. Solved from above like
-/// [`turn`].
+/// W of Eq. (8), if nothing is copied twice: A · ρ pages of each writer with τ ≤ A, and d of each
+/// other, fill the room. Solved from above like [`turn`].
 fn copied_once(writers: &[Writer], moving: f64) -> f64 {
     let whole = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let mut turn = moving / whole;

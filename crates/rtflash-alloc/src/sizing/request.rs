@@ -42,7 +42,6 @@ impl RequestSearch<'_, '_> {
         if self.writes { task.write } else { task.read }
     }
 
-    /// Whether the set passes with this request changed.
     fn with(&self, pages: u64, period: u64) -> bool {
         let mut tasks = self.trials.set.tasks().clone();
         let task = &mut tasks[self.position];
@@ -56,8 +55,7 @@ impl RequestSearch<'_, '_> {
         changed.is_some() && self.trials.passes(self.trials.with_tasks(tasks.into_vec()))
     }
 
-    /// The shortest period that passes: the request's own, or one of four significant digits. A
-    /// deadline that is stated stays, and a period below it does not pass.
+    /// Four significant digits or the request's own. A period below a stated deadline fails.
     fn period(&self, request: Request, passes: bool) -> SizingLimit<Span> {
         let now = request.period().as_ns();
         let enough = |period: u64| self.with(request.pages(), period);
@@ -79,7 +77,6 @@ impl RequestSearch<'_, '_> {
         found.and_then(Span::from_ns).map_or(SizingLimit::Nothing, SizingLimit::At)
     }
 
-    /// How many more pages pass, or how many fewer have to.
     fn pages(&self, request: Request, passes: bool) -> SizingLimit<i64> {
         let (now, period) = (request.pages(), request.period().as_ns());
         let enough = |pages: u64| self.with(pages, period);
@@ -92,8 +89,7 @@ impl RequestSearch<'_, '_> {
     }
 }
 
-/// Numbers of four significant digits, in order: all below 10,000, and then 9,000 for each further
-/// digit.
+/// In order: all below 10,000, and then 9,000 for each further digit.
 fn rounded(rank: u64) -> u64 {
     match rank.checked_sub(10_000) {
         None => rank,

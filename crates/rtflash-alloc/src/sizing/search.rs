@@ -17,7 +17,6 @@ pub(super) struct Trials<'a> {
     pub(super) set: &'a TaskSet,
     allocator: &'a dyn Allocator,
     analysis: &'a dyn Analysis,
-    /// Tests charge their work to it.
     work: &'a Work,
     /// For all limits that are still to be found.
     all: WorkBound<'a>,
@@ -36,8 +35,7 @@ impl<'a> Trials<'a> {
         Trials { set, allocator, analysis, work, all, one: Cell::new(all) }
     }
 
-    /// Whether the algorithm finds an allocation. A set that there cannot be does not pass; nor
-    /// does one of which it cannot tell, or any once the work is done.
+    /// A set that there cannot be does not pass, nor one of which the algorithm cannot tell.
     pub(super) fn passes(&self, set: Option<TaskSet>) -> bool {
         self.one.get().left() > 0
             && set
@@ -52,19 +50,16 @@ impl<'a> Trials<'a> {
         if self.one.get().left() > 0 { found } else { SizingLimit::TooMuchWork }
     }
 
-    /// The largest λ, looked for with its share of the work that is left.
     pub(super) fn largest_ratio(&self, of: u64) -> SizingLimit<LargestRatio> {
         let share = self.work.bound(self.all.left() / of.max(1));
         largest_ratio(self.set, self.allocator, self.analysis, MOST_WORK, share, self.work)
     }
 
-    /// Whether these trials on `chips` chips are too much work.
     pub(super) fn too_many(&self, trials: u64, chips: u32) -> bool {
         self.of_a_trial(chips).saturating_mul(trials) > MOST_WORK
     }
 
-    /// The cost of a trial on `chips` chips: tasks times chips, times how much longer than Theorem
-    /// 1 and best fit it takes, roughly.
+    /// Tasks times chips, times the time relative to Theorem 1 and best fit, roughly.
     pub(super) fn of_a_trial(&self, chips: u32) -> u64 {
         let tasks = self.set.tasks().len();
         let analysis = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
@@ -85,9 +80,8 @@ pub(crate) fn with_device(set: &TaskSet, change: impl FnOnce(DeviceSpec) -> Devi
     set.on(Device::new(change(set.device().spec())).ok()?).ok()
 }
 
-/// How far one can go from 0, which passes, below `end`: in steps that double, then by bisection,
-/// then a few steps beyond. What is returned passes, and the next step was tried and fails, or is
-/// `end`.
+/// From 0, which passes, below `end`: by doubling, bisection, and a few steps beyond. The next step
+/// was tried and fails, or is `end`.
 pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
     let mut passing = 0u64;
     for _ in 0..ROUNDS {
@@ -114,8 +108,7 @@ pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
     passing
 }
 
-/// The nearest step from 0, which fails, that passes, below `end`: by doubling, then back by
-/// [`farthest`]. What is returned passes, and the step before was tried and fails.
+/// From 0, which fails, below `end`: by doubling, then [`farthest`] back. The step before fails.
 pub(crate) fn nearest(end: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut failing, mut step) = (0, 1u64);
     let passing = loop {

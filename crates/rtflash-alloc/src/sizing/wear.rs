@@ -14,17 +14,15 @@ pub struct ClusterCost {
     pub chips: Vec<ChipId>,
     /// Its tasks, ascending.
     pub tasks: Vec<TaskId>,
-    /// Pages programmed for each page written, at most. This is 1 + v/α under an analysis with
-    /// certificates, and 1 where tasks own zones. It is a scheme's own number where it has one, and
+    /// At most: 1 + v/α under certificates, 1 where tasks own zones, a scheme's own number, and
     /// else 1 + ⌈λP⌉/α. `None` where nothing is ever written.
     pub write_amplification: Option<f64>,
     /// Its wear by its real-time tasks.
     pub wear: Wear,
     /// Its wear with its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
-    /// The expected wear by its tasks if each overwrites its data in order, round and round, from a
-    /// start in order to a strewn one. `None` where none writes, the data do not fit, or the scheme
-    /// has a number of its own.
+    /// If tasks overwrite in order, from a start in order to a strewn one. `None` where none
+    /// writes, the data do not fit, or the scheme has its own number.
     pub in_rings: Option<Expected>,
     /// The expected wear if each overwrites any of its pages.
     pub anywhere: Option<Expected>,
@@ -37,11 +35,9 @@ pub struct Wear {
     pub pages: f64,
     /// Pages that garbage collection copies a day, at most.
     pub gc_pages: f64,
-    /// Block erases a day and chip that this makes, if all blocks of the cluster are worn evenly:
-    /// docs/lifetime.md, Eq. (1).
+    /// Block erases a day and chip, with blocks worn evenly: docs/lifetime.md, Eq. (1).
     pub erases: f64,
-    /// Years (of 365.25 days) until a block has been erased as often as it endures, at least, Eq.
-    /// (2); `None` where nothing is written, or the device does not say.
+    /// 365.25 days each, until a block is worn out, at least, Eq. (2); `None` without writes.
     pub lifetime_years: Option<f64>,
 }
 
@@ -56,7 +52,6 @@ impl Wear {
         Wear { pages, gc_pages: programmed - pages, erases, lifetime_years }
     }
 
-    /// Both together.
     pub(super) fn and(self, other: Wear) -> Wear {
         let shorter = match (self.lifetime_years, other.lifetime_years) {
             (Some(one), Some(other)) => Some(one.min(other)),

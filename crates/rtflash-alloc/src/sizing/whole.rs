@@ -10,8 +10,7 @@ const THOROUGH: u64 = 16_000_000;
 /// Trials of a search, doublings and the steps beyond it included.
 const TRIALS: u64 = 40;
 
-/// The fewest chips that pass: every number from one up as far as that is little work, then
-/// doublings and a bisection.
+/// Every number from one up as far as that is little work, then doublings and a bisection.
 pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> SizingLimit<FewestChips> {
     let now = trials.set.device().chips();
     let enough = |chips: u32| trials.passes(trials.on_chips(chips));
@@ -55,7 +54,6 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> SizingLimit<Few
     SizingLimit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
 }
 
-/// The largest load that passes, in thousandths of today's.
 pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32> {
     if trials.set.tasks().is_empty() {
         return SizingLimit::Nothing;
@@ -75,8 +73,7 @@ pub(super) fn largest_load(trials: &Trials<'_>, passes: bool) -> SizingLimit<u32
     most.and_then(|permille| u32::try_from(permille).ok()).map_or(SizingLimit::Nothing, SizingLimit::At)
 }
 
-/// The set at these thousandths of its load: every period divided by it, rounded up to the
-/// nanosecond. Deadlines that are stated stay, so no period becomes shorter than its deadline.
+/// Every period divided by it, rounded up; none shorter than a stated deadline.
 pub(crate) fn at_load(set: &TaskSet, permille: u32) -> Option<TaskSet> {
     let changed = |request: Request| {
         let period = (u128::from(request.period().as_ns()) * 1_000).div_ceil(u128::from(permille.max(1)));

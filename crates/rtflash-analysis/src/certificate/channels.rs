@@ -24,8 +24,7 @@ use crate::work::Work;
 pub use certify::{Certification, certify, certify_beside, certify_whole, certify_without_servers};
 use neighbourhoods::Neighbourhood;
 
-/// A cluster's processor with no one else on the bus, once it was asked for; `None` inside where
-/// its times cannot be added up.
+/// A cluster's processor with no one else on the bus; `None` where its times cannot be added up.
 type AloneProcessor = OnceCell<Option<Rc<Processor>>>;
 
 /// Clusters on each channel, ascending, with the number of their chips there.
@@ -39,19 +38,13 @@ pub struct ChannelContention<'a> {
     placements: Vec<Placement>,
     /// Thousandths of the server of each cluster.
     servers: Vec<u32>,
-    /// Whether each cluster, if it is a superblock, may backfill. One that may not waits for no
-    /// more transfers than its neighbours make (docs/analysis.md, Section 14).
+    /// A superblock that may not backfill waits for no more than its neighbours make (Section 14).
     backfill: Vec<bool>,
-    /// What a cluster may rely on.
     granted: Reliance,
-    /// Tests charge their work to it.
     work: &'a Work,
-    /// Garbage collection of each cluster's processors, as far as it is known; `None` inside where
-    /// nothing is written.
+    /// Unknown, or of each processor; `None` inside where nothing is written.
     gcs: Vec<Option<Option<ChosenGc>>>,
-    /// Of each cluster.
     alone: Vec<AloneProcessor>,
-    /// Clusters on each channel, ascending, with the number of their chips there.
     channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests.
     whole: bool,
@@ -60,8 +53,7 @@ pub struct ChannelContention<'a> {
 }
 
 impl<'a> ChannelContention<'a> {
-    /// Clusters of the set's device, each with its placement and the thousandths of its server,
-    /// tested by what they may rely on.
+    /// `servers` are in thousandths.
     pub fn new(
         set: &'a TaskSet,
         clusters: &'a [Cluster],
@@ -109,12 +101,10 @@ impl<'a> ChannelContention<'a> {
         contention
     }
 
-    /// A cluster collects as its certificate states.
     fn states(&mut self, position: usize, certificate: &Certificate) {
         self.gcs[position] = self.alone(position).and_then(|processor| processor.stated(certificate));
     }
 
-    /// A cluster's processor with no one else on the bus.
     fn alone(&self, position: usize) -> Option<&Processor> {
         let found = || self.processor(position, SharedBus::alone()).map(Rc::new);
         self.alone[position].get_or_init(found).as_deref()
@@ -125,7 +115,6 @@ impl<'a> ChannelContention<'a> {
         self.clusters[position].tasks.iter().filter_map(|&task| set.tasks().get(task))
     }
 
-    /// Whether a cluster's chips may move anything.
     fn is_active(&self, position: usize) -> bool {
         self.servers[position] > 0 || !self.clusters[position].tasks.is_empty()
     }
@@ -139,7 +128,6 @@ impl<'a> ChannelContention<'a> {
         self.set.device().program_failures() == 0 && may_queue(self.placements[position])
     }
 
-    /// Whether it serves other jobs.
     fn serves(&self, position: usize) -> bool {
         self.servers[position] > 0
     }
@@ -174,10 +162,8 @@ impl<'a> ChannelContention<'a> {
         self.relying_on(position, self.granted)
     }
 
-    /// A cluster's processor for the test that relies on so much: (T), (T') or (T'').
-    ///
-    /// (T') holds under any arbiter that lets no chip wait for more than one transfer of each
-    /// other, whatever the order, and with any times up to the worst.
+    /// The test that relies on this: (T), (T') or (T''). (T') holds under any arbiter that lets no
+    /// chip wait for more than one transfer of each other, and with any times up to the worst.
     pub fn relying_on(&self, position: usize, reliance: Reliance) -> Option<PlacedProcessor> {
         match reliance {
             Reliance::Nothing => self.in_the_worst_case(position),
@@ -219,15 +205,13 @@ impl<'a> ChannelContention<'a> {
         tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length))
     }
 
-    /// Whether a cluster is in time by a certificate, as far as it may rely on others: every
-    /// question about it ends here. A test that relies on less can find a yes where one that relies
-    /// on more is given up.
+    /// Whether a cluster is in time by a certificate, as far as it may rely on others. A test that
+    /// relies on less can find a yes where one that relies on more is given up.
     pub fn holds_as_stated(&self, position: usize, certificate: &Certificate) -> bool {
         Reliance::ALL.into_iter().rev().any(|reliance| self.may_hold_by(position, certificate, reliance))
     }
 
-    /// The least that a cluster has to rely on to be in time by a certificate; `None` where it is
-    /// not in time with what is granted.
+    /// The least that a cluster has to rely on; `None` where what is granted is not enough.
     pub fn least_reliance(&self, position: usize, certificate: &Certificate) -> Option<Reliance> {
         Reliance::ALL.into_iter().find(|&reliance| self.may_hold_by(position, certificate, reliance))
     }
@@ -236,14 +220,12 @@ impl<'a> ChannelContention<'a> {
         reliance <= self.granted && self.holds_by(position, certificate, reliance)
     }
 
-    /// Whether a cluster is in time by a certificate, relying on so much.
     pub(crate) fn holds_by(&self, position: usize, certificate: &Certificate, reliance: Reliance) -> bool {
         let placed = self.relying_on(position, reliance);
         let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
         stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
     }
 
-    /// The channels on which a cluster has a chip, with the clusters there.
     fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
         let mut before = None;
@@ -267,7 +249,6 @@ impl<'a> ChannelContention<'a> {
         self.space(position).fits()
     }
 
-    /// A cluster's certificate with garbage collection as it is here.
     pub(crate) fn certificate(&self, position: usize, gc: Option<ChosenGc>) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let server_thousandths = self.servers[position];
@@ -291,8 +272,7 @@ impl<'a> ChannelContention<'a> {
 }
 
 impl<'a> ChannelContention<'a> {
-    /// The garbage collection that comes nearest for a cluster that fails; `None` where none can be
-    /// made to keep up.
+    /// `None` where no garbage collection keeps up.
     fn nearest_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
         let processor = self.as_granted(position)?.processor;
         if processor.write_streams.is_empty() {
@@ -301,8 +281,7 @@ impl<'a> ChannelContention<'a> {
         nearest_terms(&processor, self.work).map(Some)
     }
 
-    /// What a cluster that fails would have to be run with: the garbage collection that comes
-    /// nearest, as it was settled.
+    /// For a cluster that fails: the garbage collection that comes nearest, as it was settled.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let gc = match self.gcs[position]? {
@@ -326,8 +305,6 @@ impl<'a> ChannelContention<'a> {
         Shortfall::new(self.set.device(), self.tasks(position), size, placement, placed, self.work)
     }
 
-    /// Looks for a deadline of garbage collection with which a cluster holds in its place, without
-    /// a server.
     fn choose(&self, placed: &PlacedProcessor) -> Choice {
         choose(&placed.processor, &placed.contentions, 0, self.work)
     }
@@ -339,7 +316,6 @@ impl<'a> ChannelContention<'a> {
     }
 }
 
-/// Adds a cluster's chips to their channels.
 fn add_chips(channels: &mut ChannelMap, ways: u32, position: usize, cluster: &Cluster) {
     // Chips ascend: those of a channel are together.
     for chips in cluster.chips.chunk_by(|a, b| a.0 / ways == b.0 / ways) {
@@ -352,8 +328,7 @@ fn add_chips(channels: &mut ChannelMap, ways: u32, position: usize, cluster: &Cl
     }
 }
 
-/// As a certificate states it: a slack is never above its length, and below the least number that
-/// can be stated it is that.
+/// A slack below the least number that can be stated becomes that number.
 fn tightest_of(nearest: Nearest) -> Tightest {
     Tightest { length: nearest.length, slack_ns: i64::try_from(nearest.slack).unwrap_or(i64::MIN) }
 }

@@ -35,8 +35,7 @@ impl Choice {
     }
 }
 
-/// Looks for a deadline of garbage collection with which a processor holds, with a server of that
-/// share, next to neighbours of each of these kinds.
+/// Looks for a deadline of garbage collection with which the processor holds next to each of these.
 pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
     choose_with(Patience::Full, processor, contentions, server_thousandths, work)
 }
@@ -83,8 +82,7 @@ pub fn choose_with(
     if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
-/// The largest share of a server, in thousandths, with which a processor is found to hold, and
-/// garbage collection with it; `None` without one.
+/// The largest share of a server, in thousandths, with which the processor is found to hold.
 pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &Work) -> Option<(u32, ChosenGc)> {
     let demands = |gc: ChosenGc, thousandths: u32| {
         contentions.iter().map(move |contention| Demand::new(processor, contention, Some(gc), thousandths, work))
@@ -108,8 +106,7 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
     (most > 0).then_some((most, gc))
 }
 
-/// Garbage collection with the deadline to be tried first, or where the load is too much at every
-/// one, the shortest; `None` where there is no room for it.
+/// The first to be tried, or the shortest if the load is too much at every one.
 pub(crate) fn nearest_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
     let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.flatten().next());
     first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
@@ -125,20 +122,17 @@ pub fn terms_without_server<'p>(
     terms(processor, 0, saved, work).into_iter().flatten().flatten()
 }
 
-/// Whether the load of a processor that waits is too much without a server, whatever
-/// its terms are.
+/// Whether the load of a processor that waits is too much without a server, by any terms.
 pub fn is_surely_late(processor: &Processor, contentions: &[Contention], work: &Work) -> bool {
     is_waiting(processor, contentions) && is_overloaded(processor, contentions, 0, work)
 }
 
-/// Whether a processor's load has more than what its pages are charged: waiting for neighbours, or
-/// for a register.
+/// Waiting for neighbours, or for a register: more than what pages are charged.
 fn is_waiting(processor: &Processor, contentions: &[Contention]) -> bool {
     processor.registers().is_some() || contentions.iter().any(|contention| !contention.is_none())
 }
 
-/// Whether the load is too much even with garbage collection at its shortest deadline, where it
-/// takes least: then it is at every other one.
+/// Garbage collection takes least at its shortest deadline: too much there is too much everywhere.
 fn is_overloaded(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> bool {
     let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, server_thousandths > 0));
     // Without room for it at the shortest deadline there is none at others.
@@ -148,9 +142,8 @@ fn is_overloaded(processor: &Processor, contentions: &[Contention], server_thous
         })
 }
 
-/// Garbage collection as it may be, in the order of trying, each made when it is asked for, where
-/// each page read may be charged less by `saved`; `None` where the load is too much or there is no
-/// room for it.
+/// Garbage collection in the order of trying, if each page read is charged less by `saved`; `None`
+/// where the load is too much or there is no room for it.
 fn terms(
     processor: &Processor,
     server_thousandths: u32,

@@ -12,22 +12,18 @@ pub struct Ground {
     pub claim: &'static str,
     /// Where docs/analysis.md proves it.
     pub theorem: &'static str,
-    /// The theorem of `proofs/` that says so, and its file; `None` where the proof was read by
-    /// people alone.
+    /// The theorem of `proofs/` and its file; `None` where people alone read the proof.
     pub machine: Option<(&'static str, &'static str)>,
 }
 
-/// By a machine.
 const fn checked(claim: &'static str, theorem: &'static str, name: &'static str, file: &'static str) -> Ground {
     Ground { claim, theorem, machine: Some((name, file)) }
 }
 
-/// By hand.
 const fn by_hand(claim: &'static str, theorem: &'static str) -> Ground {
     Ground { claim, theorem, machine: None }
 }
 
-/// A constant for each step, and all of them.
 macro_rules! grounds {
     ($($name:ident = $ground:expr;)*) => {
         $(const $name: Ground = $ground;)*
@@ -81,7 +77,6 @@ grounds! {
     TIGHTEST = checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 }
 
-/// What there is of a promise that a machine has not checked.
 #[derive(Debug, Clone, Copy)]
 struct Promised {
     cached: bool,
@@ -89,18 +84,14 @@ struct Promised {
     zoned: bool,
     backfill: bool,
     server: bool,
-    /// Whether pages of streams are counted.
     streams: bool,
     commands: bool,
-    /// Whether blocks may fail, and whether erases are suspended.
     failing: bool,
     suspends: bool,
     relies_on: Reliance,
-    /// Clusters on the same channels, as far as they are relied on.
     beside: OtherClusters,
 }
 
-/// Clusters on the channels of another one.
 #[derive(Debug, Clone, Copy, Default)]
 struct OtherClusters {
     cached: bool,
@@ -156,7 +147,6 @@ impl Promised {
         self.cached || !self.passes_t() && (self.superblock || self.relies_on == Reliance::Queue)
     }
 
-    /// Whether the step belongs to the argument.
     fn needs(&self, ground: Ground) -> bool {
         match ground {
             ALONE | PASS_ROWS => self.superblock,
@@ -187,8 +177,8 @@ impl Promised {
         }
     }
 
-    /// Whether what a machine has checked covers the step here: it counts a number of pages
-    /// a job, a bus that carries pages alone, servers of chips with one register, and no backfill.
+    /// Machines count a number of pages a job, a bus that carries pages alone, servers of chips
+    /// with one register, and no backfill.
     fn is_covered(&self, ground: Ground) -> bool {
         let Promised { cached, superblock, server, streams, commands, relies_on, beside, .. } = *self;
         let relies = relies_on > Reliance::Nothing;
@@ -218,8 +208,7 @@ impl Promised {
     }
 }
 
-/// What the promise of the cluster at this position rests on, that holds relying on this, in the
-/// order of the argument.
+/// The promise of the cluster at this position, in the order of the argument.
 pub fn grounds(
     set: &TaskSet,
     allocation: &Allocation,

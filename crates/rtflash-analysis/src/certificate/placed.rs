@@ -16,8 +16,7 @@ pub struct PlacedProcessor {
 }
 
 impl PlacedProcessor {
-    /// The demand of its processors with this garbage collection and a server of that share: one
-    /// for each kind of neighbourhood.
+    /// One demand for each kind of neighbourhood.
     pub fn demands<'p>(
         &'p self,
         gc: Option<ChosenGc>,
@@ -28,15 +27,12 @@ impl PlacedProcessor {
         self.contentions.iter().map(demand)
     }
 
-    /// Whether all its processors are in time with this garbage collection and a server of that
-    /// share.
     pub(crate) fn holds(&self, gc: Option<ChosenGc>, server_thousandths: u32, work: &Work) -> bool {
         let mut demands = self.demands(gc, server_thousandths, work);
         demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     }
 }
 
-/// A failing interval and its slack.
 pub(crate) fn worst(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Nearest {
     let looks = placed.demands(gc, 0, work).map(|demand| {
         // Overloaded in the long run: at any long interval.

@@ -15,11 +15,8 @@ use crate::work::Work;
 /// The invariant of demand tests, for `expect`.
 pub const ONE_PLACEMENT: &str = "a demand test has at least one placement";
 
-/// An allocation of any origin with a certificate for each cluster: those that it has are kept as
-/// they are, and for the others the placement is looked for that they hold with next to them, or
-/// come nearest to holding with.
-///
-/// Certificates are sought that rely on no more than what is granted.
+/// A certificate for each cluster: those that it has stay, and for the others the placement is
+/// looked for that they hold with, or come nearest to.
 ///
 /// # Panics
 /// Without a placement to choose.
@@ -73,8 +70,7 @@ pub fn certified(
     (allocation.clone().with_certificates(certified.certificates.clone()), certified)
 }
 
-/// Other choices of a placement for each of the busy clusters: all of them where there are few,
-/// else each cluster changed alone.
+/// All choices where there are few, else each busy cluster changed alone.
 fn others<'p>(
     busy: &'p [usize],
     placements: &'p [Placement],
@@ -104,8 +100,7 @@ fn others<'p>(
     (0..count).map(choice).filter(move |all| all != chosen)
 }
 
-/// The allocation with the tightest interval of each certificate as it is if so much is granted,
-/// whatever was stated.
+/// Each certificate with the tightest interval that it has if this is granted.
 #[must_use]
 pub fn tightened(set: &TaskSet, allocation: Allocation, granted: Reliance) -> Allocation {
     let Some(mut certificates) = allocation.certificates() else { return allocation };
@@ -137,9 +132,7 @@ impl Held {
     }
 }
 
-/// Each cluster of an allocation as its certificate has it, next to its neighbours as far as that
-/// is granted; `None` for a cluster without one, and where the certificate states less of garbage
-/// collection than the load needs.
+/// `None` without certificate, and where one states less collection than the load needs.
 pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Option<Held>> {
     let clusters = allocation.clusters();
     let Some(certificates) = allocation.certificates() else { return clusters.iter().map(|_| None).collect() };
@@ -153,8 +146,7 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
     certificates.iter().enumerate().map(one).collect()
 }
 
-/// Whether each cluster holds with its certificate, as far as time goes, relying on no more than
-/// what is granted; without a certificate it does not. Data are another matter ([`Held::space`]).
+/// Whether each cluster is in time by its certificate; data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance, work: &Work) -> Vec<bool> {
     let least = least_reliances(set, allocation, granted, work);
     least.map_or_else(|| vec![false; allocation.len()], |least| least.iter().map(Option::is_some).collect())
@@ -213,8 +205,7 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
     report
 }
 
-/// What each cluster of an allocation with certificates relies on: the least with which it holds,
-/// `None` where it does not hold. Without certificates there is nothing to say.
+/// The least with which each cluster holds, `None` where it does not; empty without certificates.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
     let Some(least) = least_reliances(set, allocation, Reliance::Queue, &Work::new()) else { return Vec::new() };
     let of = |(position, (cluster, least)): (usize, (Cluster, Option<Reliance>))| {
@@ -225,9 +216,7 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     allocation.clusters().into_iter().zip(least).enumerate().map(of).collect()
 }
 
-/// The least, of what is granted, that each cluster has to rely on to be in time with its
-/// certificate, whatever space its data take; `None` inside where it is not, and outside where a
-/// cluster has no certificate.
+/// `None` inside where a cluster is not in time, outside where one has no certificate.
 fn least_reliances(
     set: &TaskSet,
     allocation: &Allocation,
@@ -241,16 +230,14 @@ fn least_reliances(
     Some(certificates.iter().enumerate().map(of).collect())
 }
 
-/// Whether every cluster of an allocation with certificates holds whatever its neighbours on the
-/// channels do, if it holds at all.
+/// Whether every cluster with its certificate holds whatever its neighbours do.
 pub fn is_independent(set: &TaskSet, allocation: &Allocation) -> bool {
     let reliances = reliances(set, allocation);
     // There are none without certificates.
     !reliances.is_empty() && reliances.into_iter().all(|reliance| reliance == Some(Reliance::Nothing))
 }
 
-/// The long-run load of the real-time tasks of the fullest cluster, garbage collection included, in
-/// millionths.
+/// The load of the fullest cluster's real-time tasks and garbage collection, in millionths.
 pub fn load_millionths(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> u64 {
     let held = held(set, allocation, granted).into_iter().flatten();
     let busy = held.filter(|held| !held.placed.processor.tasks.is_empty());

@@ -15,9 +15,8 @@ use crate::work::Work;
 /// A cluster that fails, or may.
 #[derive(Debug)]
 pub struct Shortfall<'w> {
-    /// A number by which failing clusters are ordered, the nearest to holding first: above one. It
-    /// is a ratio of whatever there is too much of, so it compares what cannot be compared, and is
-    /// never shown.
+    /// Orders failing clusters, the nearest to holding first: above one. Never shown, as it is a
+    /// ratio of whatever there is too much of.
     pub order: f64,
     space: Space,
     placed: Option<PlacedProcessor>,
@@ -26,8 +25,7 @@ pub struct Shortfall<'w> {
 }
 
 impl<'w> Shortfall<'w> {
-    /// Of a cluster of these tasks; `placed` is its processor with its neighbours, `None` where
-    /// times cannot be added up.
+    /// `placed` is `None` where times cannot be added up.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -74,8 +72,7 @@ impl<'w> Shortfall<'w> {
         })
     }
 
-    /// Why it fails, or where nothing is found that would make it fail, the interval that comes
-    /// nearest: it is its neighbours that do not hold next to it.
+    /// The reason, or the nearest interval where only the neighbours fail next to the cluster.
     pub fn nearest_reason(&self) -> Reason {
         let nearest = || Some(excess(worst(self.placed.as_ref()?, self.gc, self.work)));
         self.reason().or_else(nearest).unwrap_or(Reason::Load { utilization: f64::MAX })
@@ -105,12 +102,11 @@ fn order(space: Space, placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Wo
     above(1.0 - nearest.slack as f64 / ns(nearest.length.max(Span::NANOSECOND)))
 }
 
-/// Each request of the task that no cluster of up to this number of chips serves in time under any
-/// of these placements, even if no page ever waits for the bus: it takes longer than D − J, a step
-/// of the collection that its own task needs before it, or all of its period.
+/// Requests of the task that no cluster of up to this many chips serves in time, even if no page
+/// waits for the bus: longer than D − J behind a step of its own task's collection, or than its
+/// period.
 ///
-/// Garbage collection due later blocks with its longest step, and garbage collection due earlier
-/// takes at least that. More chips never make either shorter beyond as many as there are pages.
+/// Collection due later blocks with its longest step; due earlier, it takes at least that.
 pub fn never_served(
     device: &Device,
     placements: &[Placement],

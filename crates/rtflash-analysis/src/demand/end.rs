@@ -16,13 +16,10 @@ pub(crate) const ROUNDINGS: f64 = 1e-10;
 pub(crate) struct DemandBound<L> {
     /// The long-run load.
     pub(crate) load: L,
-    /// Its sum, about.
     pub(crate) estimate: f64,
-    /// The constant, about.
     pub(crate) constant: f64,
     /// The sum of its parts without their signs.
     pub(crate) magnitude: f64,
-    /// The part of it that is waiting for the bus.
     waiting: f64,
 }
 
@@ -34,8 +31,7 @@ pub(crate) enum FitsFrom {
 }
 
 impl Demand<'_> {
-    /// The line that demand and blocking stay below, from the longest relative deadline on: U and K
-    /// of Eqs. (13) and (14).
+    /// The line above demand and blocking from the last deadline on: U and K, Eqs. (13) and (14).
     pub(crate) fn line<L: LongRun>(&self) -> Option<DemandBound<L>> {
         let mut load = L::default();
         let always = self.always_blocking.saturating_add(self.repeats).to_f64();
@@ -80,8 +76,7 @@ impl Demand<'_> {
         })
     }
 
-    /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
-    /// (15) and (38).
+    /// From where on they fit into every interval: L_max or L'_max, Eqs. (15) and (38).
     pub(crate) fn end(&self) -> FitsFrom {
         let Some(line) = self.line::<f64>() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;
@@ -150,7 +145,6 @@ impl Demand<'_> {
     }
 }
 
-/// A time as a fraction.
 fn time(cost: Cost) -> Rational {
     Rational::product([cost.as_ns().into()], [])
 }

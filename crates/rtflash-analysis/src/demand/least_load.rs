@@ -13,18 +13,15 @@ pub const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
 /// What each chip of a cluster does in the long run if no page ever waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LeastLoad {
-    /// Its load with garbage collection at the shortest deadline, which is the least: with the
-    /// reserve the cost of a page that is reclaimed only grows. Infinite where there is no room for
-    /// it, and then there is none at any other deadline.
+    /// Garbage collection is at the shortest deadline, where a reclaimed page costs least.
+    /// Infinite where there is no room for it: then there is none at any other deadline.
     load: f64,
     /// Pages that it moves over the bus in a nanosecond.
     pages: f64,
-    /// Those of them that it programs.
     writes: f64,
 }
 
-/// What tasks add to a cluster's [`LeastLoad`]: sums over its tasks, but for what garbage
-/// collection of all of them costs.
+/// The sums that tasks add to a [`LeastLoad`], but for the cost of collecting for all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LeastShare {
     /// The load of reads and writes, and of resets.
@@ -40,7 +37,6 @@ pub(crate) struct LeastShare {
 }
 
 impl LeastShare {
-    /// Of all tasks of a processor.
     fn of(processor: &Processor) -> LeastShare {
         let mut share = LeastShare::default();
         for item in &processor.tasks {
@@ -57,7 +53,6 @@ impl LeastShare {
         LeastShare { arriving: arriving.sum(), at_once, pending, ..share }
     }
 
-    /// Of both tasks, or of all of two lots of them.
     fn and(self, other: LeastShare) -> LeastShare {
         LeastShare {
             load: self.load + other.load,
@@ -80,13 +75,10 @@ impl LeastShare {
     }
 }
 
-/// What each task of a set adds in clusters of one form: of any of them together the least load is
-/// soon found.
+/// The part of each task of a set in clusters of one form.
 #[derive(Debug)]
 pub struct LeastShares {
-    /// Without tasks; `None` where times cannot be added up, and so what is said is nothing.
     processor: Option<Processor>,
-    /// By the task's number.
     each: Vec<LeastShare>,
 }
 
@@ -117,19 +109,16 @@ impl LeastLoad {
         self.load
     }
 
-    /// The load of a stripe each of whose pages waits for `chips` other chips, however little they
-    /// do.
+    /// The load of a stripe each of whose pages waits for `chips` idle chips.
     pub fn waiting_for(self, device: &Device, chips: u32) -> f64 {
         self.load + ns(device.bus_hold()) * self.pages * f64::from(chips)
     }
 
-    /// A load that a stripe on `ways` chips of a channel has at least, where the bus serves first
-    /// come, first served.
+    /// A lower bound for a stripe on `ways` chips of a first-come-first-served channel.
     ///
-    /// Each page waits for a transfer of each other chip, and two more bounds hold, of which the
-    /// least counts: one takes σ back for each read, the other no more than σ for each page of the
-    /// chip that moves the most; what is programmed is fresh, and spoils some of it. These
-    /// bounds have more for jobs, passes and commands, which is left out.
+    /// The least of three bounds counts: each page waits for each other chip, or σ is taken back
+    /// for each read, or σ for each page of the busiest chip; programs are fresh, and spoil some.
+    /// The terms of the bounds for jobs, passes and commands are left out.
     pub fn in_a_queue(self, device: &Device, ways: u32) -> f64 {
         let (others, hold) = (f64::from(ways - 1), ns(device.bus_hold()));
         let load = self.load + hold * (others * self.pages);

@@ -24,8 +24,7 @@ pub(crate) use share::SureShares;
 
 pub use patience::Patience;
 
-/// Iterations, times requests, after which a test is given up; some more for each relative
-/// deadline.
+/// Iterations, times requests, after which a test is given up; more for each relative deadline.
 const MAX_ITERATIONS: usize = 1 << 20;
 
 /// What a test says.
@@ -56,7 +55,6 @@ pub struct Demand<'u> {
     processor: &'u Processor,
     contention: &'u Contention,
     gc: Option<ChosenGc>,
-    /// What is looked at is charged to it.
     work: &'u Work,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
@@ -68,13 +66,10 @@ pub struct Demand<'u> {
     turnaround: Cost,
     /// c_s: what each job of a request takes where it may suspend an erase.
     preemption: Cost,
-    /// Whether there is a server.
     server: bool,
-    /// Ascending.
     segments: Vec<Segment>,
 }
 
-/// DuePasses of garbage collection in an interval.
 #[derive(Debug, Clone, Copy)]
 struct DuePasses {
     count: u128,
@@ -140,9 +135,8 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (35) and (49), as the contention is, and with two
-    /// page registers that of Eq. (67), or Eq. (74): time that jobs released and due within an
-    /// interval of `length` may take, waiting for the bus included.
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (35) and (49), or Eqs. (67) and (74) with two page
+    /// registers: time of jobs released and due within the interval, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.cost_of_look());
         self.at_uncharged(length)
@@ -158,8 +152,7 @@ impl<'u> Demand<'u> {
         own.chain(self.gc.and_then(|gc| gc.deadline)).max().unwrap_or(Span::ZERO)
     }
 
-    /// The time that jobs released within an interval of `length`, its end left out, may take, with
-    /// what they wait for the bus meanwhile.
+    /// Time of jobs released within the interval, its end left out, and what they wait meanwhile.
     pub fn arriving(&self, length: Span) -> ProcessorTime {
         // Jobs released in [x, x + t) have nominal arrivals in (x − J − 1, x + t).
         let jobs = |item: &DemandTask| (length.as_ns() + item.jitter.as_ns()).div_ceil(item.period.as_ns());
@@ -167,8 +160,7 @@ impl<'u> Demand<'u> {
         self.of_jobs(length, jobs, self.collected(Some(length)))
     }
 
-    /// The time that these jobs of each request, and these passes, can take in an interval of
-    /// `length`.
+    /// The time that these jobs of each request, and these passes, can take.
     fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, passes: DuePasses) -> ProcessorTime {
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
@@ -197,8 +189,7 @@ impl<'u> Demand<'u> {
         sum.checked_sub(wait.less).expect("what is taken back is part of what is charged")
     }
 
-    /// What the steps of `jobs` jobs of a request take, and what it takes that these suspend
-    /// erases.
+    /// Steps of `jobs` jobs, and the suspensions of erases by them.
     #[inline]
     pub(crate) fn own_time(&self, item: &DemandTask, jobs: u128) -> ProcessorTime {
         let steps = item.step_cost.times(item.transfers.of(jobs));
@@ -208,7 +199,6 @@ impl<'u> Demand<'u> {
         steps.saturating_add(self.preemption.times(item.with_pages().of(jobs)))
     }
 
-    /// Its processor, as it waits for the bus.
     fn waiter(&self) -> Waiter<'_> {
         Waiter { processor: self.processor, gc: self.gc, server: self.server }
     }
@@ -218,7 +208,6 @@ impl<'u> Demand<'u> {
         self.work.is_used_up()
     }
 
-    /// Requests looked at in an interval.
     fn cost_of_look(&self) -> usize {
         self.processor.tasks.len() + self.contention.requests() + 4
     }
@@ -244,8 +233,7 @@ impl<'u> Demand<'u> {
         DuePasses { count: quotient_up(arrived, gc.reclaimed), each: gc.cost }
     }
 
-    /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L. And E:
-    /// programs that fail are repeated at once.
+    /// B(L), Eq. (12): the longest step of what is due later. And E: failed programs are repeated.
     pub fn blocking(&self, length: Span) -> Cost {
         let after = self.segments.partition_point(|segment| segment.from <= length);
         match after.checked_sub(1) {
@@ -258,16 +246,14 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// Whether demand and blocking do not fit into intervals of this length, so that
-    /// [`Demand::test`] does not hold, whatever else it says. Nothing is due in shorter ones.
+    /// Whether [`Demand::test`] cannot hold; nothing is due in shorter intervals.
     pub(crate) fn fails_at(&self, length: Span) -> bool {
         self.share > 0
             && self.segments.first().is_some_and(|first| first.from <= length)
             && self.with_blocking(length, self.blocking(length)).shortest(self.share).is_none_or(|h| h > length)
     }
 
-    /// The interval with the least slack among those up to the longest relative deadline; `None`
-    /// without tasks. Where a decision has taken what it may, some interval.
+    /// The least slack up to the longest relative deadline; some interval once work is used up.
     pub fn tightest(&self) -> Option<Nearest> {
         let &Segment { from, blocking } = self.segments.first()?;
         let least = self.look(from, blocking);
@@ -339,12 +325,10 @@ impl<'u> Demand<'u> {
         Nearest { slack: nearest.slack.min(-1), ..nearest }
     }
 
-    /// dbf(L) + B.
     fn with_blocking(&self, length: Span, blocking: Cost) -> ProcessorTime {
         self.at(length).saturating_add(blocking)
     }
 
-    /// The slack of an interval.
     fn look(&self, length: Span, blocking: Cost) -> Nearest {
         let room = i128::from(length.as_ns()) * i128::from(self.share) / 1_000;
         // As low as a number goes where the demand is higher: it only has to be below zero.
@@ -352,13 +336,11 @@ impl<'u> Demand<'u> {
         Nearest { length, slack }
     }
 
-    /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage
-    /// collection included.
+    /// U: the long-run load, waiting and garbage collection included.
     pub fn load(&self) -> f64 {
         self.line::<f64>().map_or(f64::INFINITY, |line| line.estimate)
     }
 
-    /// Whether the load is too much, so that no interval is long enough in the long run.
     pub(crate) fn is_overloaded(&self) -> bool {
         self.work.charge(self.cost_of_look());
         matches!(self.end(), FitsFrom::Overloaded)
@@ -370,7 +352,6 @@ impl<'u> Demand<'u> {
     }
 }
 
-/// A nanosecond less; nothing is shorter than no time.
 fn before(length: Span) -> Span {
     length.saturating_sub(Span::NANOSECOND)
 }

@@ -8,8 +8,7 @@ use super::{Demand, DemandVerdict, MAX_ITERATIONS};
 
 /// Times the longest relative deadline that are many for a search that has other places to try.
 const MANY: u64 = 64;
-/// Iterations, and some more for each relative deadline, after which it is looked whether a test
-/// fails at one of a few lengths.
+/// Iterations, and more for each deadline, before a few lengths are looked at.
 const FEW_ITERATIONS: usize = 32;
 
 /// How many steps a test may take.
@@ -22,11 +21,10 @@ pub enum Patience {
 }
 
 impl Demand<'_> {
-    /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
-    /// blocking is constant.
+    /// Whether demand and blocking fit into every interval: QPA where blocking is constant.
     ///
-    /// Near a full load that takes many steps, and what fails often does so at many lengths: where
-    /// some steps do not decide it, a few lengths are looked at first.
+    /// Near a full load that takes many steps, and what fails does so at many lengths: where some
+    /// steps do not decide it, a few lengths are looked at first.
     pub fn test(&self) -> DemandVerdict {
         self.test_with(Patience::Full)
     }
@@ -54,8 +52,6 @@ impl Demand<'_> {
         self.search_from(place, most.saturating_sub(few)).verdict()
     }
 
-    /// Whether the load is so near to one that many times the longest relative deadline has to be
-    /// looked at.
     fn is_next_to_one(&self) -> bool {
         let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
         match self.end() {
@@ -65,14 +61,12 @@ impl Demand<'_> {
         }
     }
 
-    /// The test, given up after these iterations.
     #[cfg(test)]
     pub(crate) fn test_within(&self, iterations: usize) -> DemandVerdict {
         self.search(iterations).verdict()
     }
 
-    /// A length at which it fails, of a few: each at which something more is due, and then twice as
-    /// long each time, as far as there may be one.
+    /// Each length at which something more is due, then twice as long each time.
     pub(crate) fn fails_early(&self) -> Option<Span> {
         let starts = self.segments.iter().map(|segment| segment.from);
         let early = starts.filter(|&from| from > Span::ZERO).find(|&from| self.fails_at(from));

@@ -8,10 +8,8 @@ use super::{Demand, DemandVerdict, Segment, before};
 /// Looks after which those that follow are worth being prepared.
 const FEW_LOOKS: usize = 12;
 
-/// What a search came to.
 pub(crate) enum SegmentSearch {
     Nothing,
-    /// An interval of this length.
     Found(Span),
     Overloaded,
     /// Given up, and how far it has come; `None` where its numbers are too large.
@@ -40,7 +38,6 @@ impl SegmentSearch {
 }
 
 impl Demand<'_> {
-    /// Searches for an interval that demand and blocking do not fit into, for these iterations.
     pub(crate) fn search(&self, iterations: usize) -> SegmentSearch {
         if self.segments.is_empty() {
             return SegmentSearch::Nothing;
@@ -58,10 +55,8 @@ impl Demand<'_> {
         }
     }
 
-    /// Goes on from where a search was given up.
-    ///
-    /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
-    /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
+    /// QPA by segments, Eq. (16), downwards: where L has the demand h, all intervals from (h +
+    /// B)/(1 − U_s) up to L are long enough.
     pub(crate) fn search_from(&self, place: SearchPlace, mut iterations: usize) -> SegmentSearch {
         let SearchPlace { mut segment, mut length, end } = place;
         let (mut looks, cost_of_look) = (0, self.cost_of_look());
@@ -97,7 +92,6 @@ impl Demand<'_> {
         SegmentSearch::Nothing
     }
 
-    /// The longest interval of a segment that has to be looked at.
     fn longest_within(&self, segment: usize, end: Span) -> Span {
         let next = self.segments.get(segment + 1);
         next.map_or_else(|| self.segments.last().map_or(end, |last| end.max(last.from)), |next| before(next.from))

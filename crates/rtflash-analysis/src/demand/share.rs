@@ -17,8 +17,7 @@ impl Demand<'_> {
         self.shares().surely_holds(self.gc)
     }
 
-    /// A share of the processor with which it is sure that demand and blocking fit into every
-    /// interval: the left side of Eq. (17) for the deadline at which it is greatest.
+    /// A share with which both surely fit: the left side of Eq. (17) at its greatest.
     pub fn needed_share(&self) -> f64 {
         self.shares().needed_share(self.gc)
     }
@@ -30,28 +29,21 @@ impl Demand<'_> {
     }
 }
 
-/// The shares that are sure to suffice, for one garbage collection after another: what is due of
-/// requests does not depend on it.
+/// For one garbage collection after another: what requests have due does not depend on it.
 pub(crate) struct SureShares<'u> {
-    /// Without garbage collection.
     demand: Demand<'u>,
-    /// Of each request, in the order in which they are due.
     due: Vec<Due>,
-    /// Whether pages wait for neighbours.
     waits: bool,
 }
 
-/// A request.
 struct Due {
     sum: Sum,
     /// What may block where it is not due yet, whatever garbage collection does.
     before: Cost,
-    /// And from where it is due.
     after: Cost,
 }
 
 impl<'u> SureShares<'u> {
-    /// The shares of a processor.
     pub fn new(
         processor: &'u Processor,
         contention: &'u Contention,
@@ -79,13 +71,11 @@ impl<'u> SureShares<'u> {
         SureShares { demand, due, waits }
     }
 
-    /// [`Demand::surely_holds`] with this garbage collection.
     pub(crate) fn surely_holds(&self, gc: Option<ChosenGc>) -> bool {
         let share = self.demand.share as f64 / 1_000.0;
         self.share_up_to(gc, share) <= share
     }
 
-    /// [`Demand::needed_share`] with this garbage collection.
     fn needed_share(&self, gc: Option<ChosenGc>) -> f64 {
         self.share_up_to(gc, f64::INFINITY)
     }
@@ -180,8 +170,7 @@ impl Demand<'_> {
         }
     }
 
-    /// Whether an item is charged all that its pages wait: programs are, where there are two page
-    /// registers.
+    /// Programs are charged all that they wait, where there are two page registers.
     fn is_charged(&self, item: &DemandTask) -> bool {
         self.processor.registers().is_some() && item.writes
     }
@@ -193,7 +182,6 @@ struct Sum {
     load: f64,
     constant: f64,
     transfers: f64,
-    /// Transfers beyond the rate's, where deadlines come before the end of the period, and those of
-    /// a stream that are rounded up. Below zero where deadlines come after it.
+    /// Transfers beyond the rate's: early deadlines, and rounded-up streams. Can be below zero.
     early: f64,
 }

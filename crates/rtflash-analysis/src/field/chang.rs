@@ -8,11 +8,10 @@ use super::{
 use crate::fraction::Fraction;
 use crate::{Analysis, Assumption};
 
-/// The admission test of real-time garbage collection (Chang, Kuo and Lo, ACM TECS 3(4), 2004), as
-/// others describe it: each writer has a collector of its own, and both have pages in reserve.
+/// Real-time garbage collection (Chang, Kuo and Lo, ACM TECS 3(4), 2004), as others describe it:
+/// each writer has a collector, and both have pages in reserve.
 ///
-/// α = π − ⌈σπ⌉ is the thesis's α, but of one block of the whole memory: a pass frees α pages
-/// however many chips there are.
+/// α = π − ⌈σπ⌉ is that of one block of the memory, however many chips there are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chang;
 
@@ -39,8 +38,7 @@ impl Chang {
         }
     }
 
-    /// ρ_T + ρ_G: what the task writes until its collector must have freed the first pages, and
-    /// what that copies.
+    /// ρ_T + ρ_G: writes until the collector must have freed the first pages, and its copies.
     fn reserve(device: &Device, write: Request) -> u128 {
         let (reclaimed, pages) = (Chang::reclaimed(device), write.pages());
         let requests = (reclaimed / pages).max(1);

@@ -14,21 +14,15 @@ use crate::{Analysis, Assumption, Test};
 /// Requests in a busy time after which a test by priorities gives up.
 const RELEASES: u64 = 4_096;
 
-/// The order in which Dhara's lock lets callers in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Callers {
-    /// Any order, that of arrival among them.
     AnyOrder,
-    /// The waiting caller with the shortest period first.
     ByPeriod,
 }
 
-/// Dhara on each chip. Its calls are synchronous, and a lock lets one caller in at a time.
-///
-/// Each request arrives no sooner than its period after the one before. docs/dhara-bounds.md has
-/// both tests with their proofs. One holds in any order in which the lock lets callers in. The
-/// other one is for threads whose priorities follow their periods, at Zephyr's semaphore or a mutex
-/// of FreeRTOS.
+/// Dhara on each chip: synchronous calls behind a lock, and requests a period apart at least.
+/// docs/dhara-bounds.md proves both tests: for any order of callers, and for priorities by period
+/// (Zephyr's semaphore, a mutex of FreeRTOS).
 #[derive(Debug, Clone, Copy)]
 pub struct Dhara {
     name: &'static str,
@@ -84,8 +78,7 @@ impl Dhara {
         &ALL
     }
 
-    /// The costs of its calls on a chip of this device; `None` where Dhara does not take one, or
-    /// has no capacity.
+    /// `None` where Dhara does not take the chip, or has no capacity.
     pub fn shape(self, device: &Device) -> Option<DharaShape> {
         let (pages, bytes) = (device.pages_per_block(), device.page_size());
         let fits = pages.is_power_of_two() && bytes.is_power_of_two() && pages > 1 && (512..=1 << 20).contains(&bytes);
@@ -120,15 +113,14 @@ impl Dhara {
         self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
     }
 
-    /// The costs of reading a page, and of writing one in the long run: checkpoints and erases come
-    /// out even after as many writes as a block has user pages, times those of a group.
+    /// Long-run costs of writes: checkpoints and erases come out even after as many writes as a
+    /// block has user pages, times those of a group.
     fn costs(self, device: &Device) -> SchemeCosts {
         let even = self.shape(device).map_or(1, |shape| shape.group_users() * shape.block_users());
         let write = self.time(device, |shape| shape.writes(even)).div_ceil(even.into());
         SchemeCosts { read: self.time(device, DharaShape::read), write }
     }
 
-    /// The time to serve these pages in a row.
     fn serving(self, device: &Device, pages: PagesInARow) -> u128 {
         // A higher number is not counted, but refused.
         if pages.reads.max(pages.writes) > 1 << 50 {
@@ -137,7 +129,6 @@ impl Dhara {
         self.time(device, |shape| shape.read() * pages.reads + shape.writes(pages.writes))
     }
 
-    /// The room for one request of each kind, all together.
     fn all_at_once(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
         let there = kinds.iter().map(|kind| kind.period).min()?;
         let all = kinds.iter().map(|kind| kind.pages).fold(PagesInARow::default(), PagesInARow::and);
@@ -145,8 +136,8 @@ impl Dhara {
         Some(Room { what: "one request of each kind", needed, there: there.into(), unit: RoomUnit::Nanoseconds })
     }
 
-    /// The longest time without a break in which requests of `period` or a shorter one are served,
-    /// or as much of it as is above `period`. After [`RELEASES`] requests it is the end of time.
+    /// The longest time without a break in which requests of `period` or less are served, cut off
+    /// above `period`, and after [`RELEASES`].
     fn busy_time(self, device: &Device, kinds: &[RequestKind], period: u64) -> u128 {
         let urgent = || kinds.iter().filter(|kind| kind.period <= period);
         let blocking = kinds.iter().filter(|kind| kind.period > period).map(|kind| kind.pages);
@@ -189,7 +180,6 @@ impl Dhara {
     }
 }
 
-/// PagesInARow that are read and written.
 #[derive(Debug, Clone, Copy, Default)]
 struct PagesInARow {
     reads: u64,
@@ -206,10 +196,8 @@ impl PagesInARow {
     }
 }
 
-/// A kind of request.
 struct RequestKind {
     pages: PagesInARow,
-    /// In nanoseconds.
     period: u64,
 }
 
@@ -290,7 +278,6 @@ impl Baseline for Dhara {
         self.time(device, DharaShape::read).max(self.time(device, DharaShape::write))
     }
 
-    /// Each chip has its own map.
     fn most_chips(&self, _device: &Device) -> u32 {
         1
     }
@@ -315,8 +302,8 @@ impl Baseline for Dhara {
         [data].into_iter().chain(response).collect()
     }
 
-    /// 1 + c copies, each page with its share of a checkpoint (docs/dhara-bounds.md). c is g, or
-    /// D/(X − D) for D pages of data, where that is less.
+    /// 1 + c copies, each page with its share of a checkpoint (docs/dhara-bounds.md); c is the
+    /// lesser of g and D/(X − D) for D pages of data.
     fn write_amplification(&self, device: &Device, tasks: &[&Task], chips: u32) -> Option<f64> {
         let shape = self.shape(device).filter(|_| chips == 1)?;
         let usable = self.usable_pages(device, 1);

@@ -6,9 +6,9 @@ use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts};
 use crate::Assumption;
 
-/// GFTL (Choudhuri and Givargis, CODES+ISSS 2008; Journal of Software 4(7), 2009), as the paper on
-/// Lazy-RTGC describes it (its Table I): blocks are mapped, a page is found by reading the spare
-/// areas of its block, and behind every request, read or write, there is a partial step.
+/// GFTL (Choudhuri and Givargis, CODES+ISSS 2008; Journal of Software 4(7), 2009), by Table I of
+/// the paper on Lazy-RTGC: blocks are mapped, a page is found in spare areas, and a partial step
+/// follows every request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gftl;
 

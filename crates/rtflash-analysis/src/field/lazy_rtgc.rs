@@ -6,8 +6,8 @@ use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts};
 use crate::Assumption;
 
-/// Lazy-RTGC (Zhang, Li, Wang, Zhang, Wang and Shao, ACM TODAES 20(3), 2015): pages are mapped in
-/// memory, and while no more than a free block is left there is a partial step behind every write.
+/// Lazy-RTGC (Zhang et al., ACM TODAES 20(3), 2015): pages are mapped in memory, and while at most
+/// one free block is left a partial step follows every write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LazyRtgc;
 
@@ -24,11 +24,8 @@ impl LazyRtgc {
         times.erase / (times.read + times.write)
     }
 
-    /// The most valid pages v that a victim may have: ⌊(π − 1)·a/(a + 1)⌋, the largest v with
-    /// ⌈v/a⌉ + 1 ≤ π − v, because the steps of a pass, each behind a write, must not outnumber the
-    /// pages that it reclaims. Zero where a step has no time for a copy.
-    ///
-    /// The paper's U(σ) = (π − 1)·a/((a + 1)·π) is not rounded, and a victim has ⌈σπ⌉ valid pages.
+    /// ⌊(π − 1)·a/(a + 1)⌋, the largest v with ⌈v/a⌉ + 1 ≤ π − v: steps, each behind a write, must
+    /// not outnumber the pages reclaimed. The paper's U(σ) = (π − 1)·a/((a + 1)·π) is not rounded.
     pub fn victim_pages(self, device: &Device) -> u128 {
         let copies = self.copies(device);
         (u128::from(device.pages_per_block()) - 1).saturating_mul(copies) / (copies + 1)

@@ -55,14 +55,12 @@ pub use lazy_rtgc::LazyRtgc;
 pub use rftl::Rftl;
 pub use stock::Stock;
 
-/// A scheme with a test of its own. A cluster passes where its terms add up to one at most, and
-/// what it has to hold fits ([`Baseline::rooms`]).
+/// A cluster passes where its terms add up to one at most, and its [rooms](Baseline::rooms) fit.
 pub trait Baseline: Analysis {
     /// The shares of time that these tasks take of `chips` chips, blocking last.
     fn terms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<BaselineTerm>;
 
-    /// How long a request of one page takes at the most, from the moment it is served until all
-    /// that belongs to it is done, in nanoseconds: the papers' worst response.
+    /// The papers' worst response of one page, all that belongs to it included, in nanoseconds.
     fn worst_response(&self, device: &Device) -> u128;
 
     /// Pages of data that a flash memory of `chips` chips holds, at most.
@@ -73,8 +71,7 @@ pub trait Baseline: Analysis {
         device.chips()
     }
 
-    /// Pages programmed for each page that these tasks write in `chips` chips, at most, in the long
-    /// run. `None` where that follows from λ, as for every scheme whose device is the executor's.
+    /// Pages programmed for each page written, at most, in the long run; `None`: as λ has it.
     fn write_amplification(&self, _device: &Device, _tasks: &[&Task], _chips: u32) -> Option<f64> {
         None
     }
@@ -112,7 +109,7 @@ impl BaselineTerm {
 pub struct Room {
     /// Which pages, or whose response.
     pub what: &'static str,
-    /// So many.
+    /// The number of them.
     pub needed: u128,
     /// The room for them.
     pub there: u128,
@@ -142,7 +139,6 @@ fn data_room(usable: u128, device: &Device, tasks: &[&Task], chips: u32) -> Room
     Room { what: "data in the usable space", needed: data.max(1), there: usable, unit: RoomUnit::Pages }
 }
 
-/// What a request of each kind costs a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SchemeCosts {
     read: u128,
@@ -195,8 +191,7 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
     none.then_some("its scheme leaves no page of this device to data (docs/baselines.md)")
 }
 
-/// The schemes as baselines, in the order of their years, the drive without any, and a layer that
-/// ships.
+/// In the order of their years, then the drive without any scheme, and a layer that ships.
 pub static BASELINES: [&dyn Baseline; 9] = [
     &Chang,
     &Gftl,

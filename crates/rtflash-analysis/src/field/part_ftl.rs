@@ -6,8 +6,7 @@ use rtflash_model::{Device, Request, Space, Task, TaskSet};
 
 use crate::fraction::Rational;
 
-/// The two utilizations of PaRT-FTL (Missimer & West, RTSS 2018) as the thesis's authors evaluated
-/// it.
+/// PaRT-FTL's two utilizations (Missimer & West, RTSS 2018), as the thesis evaluated it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartFtl {
     /// U_R: of the chips in read mode, blocking included.
@@ -18,14 +17,12 @@ pub struct PartFtl {
     pub reads_fit: bool,
     /// Whether U_W is at most one, exactly.
     pub writes_fit: bool,
-    /// Whether both fit, and each request is due at the end of its period: the test knows no
-    /// others.
+    /// Whether both fit, and each request has an implicit deadline.
     pub schedulable: bool,
     /// The tasks' data beside the logical pages of the N_d data chips; the other chips hold parity.
     pub space: Space,
 }
 
-/// How the chips are divided, and what a page and a GC pass cost.
 struct Organization {
     /// N_p: parity chips; as many, W, are in write mode at a time.
     parity: u64,

@@ -21,7 +21,6 @@ pub(super) struct FlashTimes {
 }
 
 impl FlashTimes {
-    /// Those of a device.
     pub(super) fn of(analysis: &dyn Analysis, device: &Device) -> FlashTimes {
         let costs = analysis.page_costs(device);
         FlashTimes {
@@ -39,7 +38,6 @@ pub(super) fn step_terms(tasks: &[&Task], costs: SchemeCosts) -> Vec<BaselineTer
     with_blocking(request_terms(tasks, costs), longest(costs))
 }
 
-/// A page with its step.
 pub(super) fn longest(costs: SchemeCosts) -> u128 {
     costs.read.max(costs.write)
 }
@@ -49,7 +47,6 @@ pub(super) fn at_most(device: &Device, chips: u32, usable: u128) -> u128 {
     usable.min(device.logical_pages_of(chips))
 }
 
-/// All pages of these chips, in blocks.
 pub(super) fn blocks(device: &Device, chips: u32) -> u128 {
     u128::from(device.blocks_per_chip()) * u128::from(chips)
 }

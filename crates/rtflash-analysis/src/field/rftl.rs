@@ -6,8 +6,8 @@ use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, OOB, SchemeCosts};
 use crate::Assumption;
 
-/// RFTL (Qin, Wang, Liu and Shao, RTAS 2012), as the paper on Lazy-RTGC describes it (its Table I):
-/// three blocks for each logical one, the map in spare areas, a partial step behind every write.
+/// RFTL (Qin, Wang, Liu and Shao, RTAS 2012), by Table I of the paper on Lazy-RTGC: three blocks
+/// for each logical one, the map in spare areas, a partial step behind every write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rftl;
 

@@ -9,26 +9,23 @@ use crate::{Analysis, Assumption, Test};
 /// Releases in a busy window after which it is given up.
 const RELEASES: u128 = 4_096;
 
-/// A drive that serves reads before writes, and either in the order they come; an operation on a
-/// page, and an erase, is not interrupted. While no more than a block's pages are free a write
-/// waits for a whole pass, whose steps are writes to it. The drive is of no paper: it is what is
-/// bought, as simply as it can be.
+/// A drive that serves reads before writes, each in order of arrival; operations are not
+/// interrupted. While at most a block's pages are free, a write waits for a whole pass. No paper
+/// has it: it is what is bought, as simple as it can be.
 ///
 /// Reads: t + Σ r·t_r ≤ min(T^r), where t is the longest operation of a writer. Writes: the last
-/// page of a request that is released at a, in a busy window from 0, begins at the least s with
-/// s = W(a) − t_w + Σ (⌊s/T^r⌋ + 1)·r·t_r, and s + t_w − a ≤ min(T^w) for every a; W(a) has
-/// n = Σ (⌊a/T^w⌋ + 1)·w pages and ⌈n/α⌉ passes.
+/// page of a request released at a, in a busy window from 0, begins at the least s with s = W(a) −
+/// t_w + Σ (⌊s/T^r⌋ + 1)·r·t_r, and s + t_w − a ≤ min(T^w) for every a; W(a) has n = Σ (⌊a/T^w⌋ +
+/// 1)·w pages and ⌈n/α⌉ passes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stock;
 
-/// Times in nanoseconds, and pages.
 struct StockTimes {
     read: u128,
     write: u128,
     erase: u128,
     /// α: pages that a pass frees at least; zero where nothing bounds it.
     reclaimed: u128,
-    /// What a pass takes at most.
     pass: u128,
 }
 
@@ -51,8 +48,7 @@ impl RequestFlow {
 }
 
 impl Stock {
-    /// Valid pages of a victim, at most: when a pass is due one block is empty, and all others are
-    /// full. One of them has no more of the data than their mean.
+    /// When a pass is due one block is empty and the others are full: the mean bounds the victim.
     pub fn victim_pages(self, device: &Device, chips: u32) -> Option<u128> {
         let blocks = u128::from(device.blocks_per_chip()) * u128::from(chips);
         let victim = device.logical_pages_of(chips).checked_div(blocks - 1)?;
@@ -103,13 +99,11 @@ impl Stock {
 }
 
 impl StockTimes {
-    /// The longest operation of a writer.
     fn longest(&self) -> u128 {
         self.read.max(self.write).max(self.erase)
     }
 
-    /// The least L by which all requests that are released before it are served; `None` where more
-    /// than [`RELEASES`] are.
+    /// The least L that serves all that is released before it; `None` after [`RELEASES`].
     fn busy_window(&self, reads: &[RequestFlow], writes: &[RequestFlow]) -> Option<u128> {
         let mut length = 1;
         loop {
@@ -129,7 +123,6 @@ impl StockTimes {
     }
 }
 
-/// The requests of one kind, in units of `each`.
 fn streams(tasks: &[&Task], kind: impl Fn(&Task) -> Option<Request>, each: u128) -> Vec<RequestFlow> {
     let of = |request: Request| RequestFlow {
         amount: u128::from(request.pages()).saturating_mul(each),

@@ -36,8 +36,7 @@ pub struct ChosenGc {
     pub reclaimed: u64,
     /// C_g: worst-case time of a pass.
     pub cost: Cost,
-    /// C_g with all that its steps can wait. It is more in a superblock, where some of that is
-    /// counted apart.
+    /// C_g with all waits: more in a superblock, which counts some of them apart.
     pub in_full: Cost,
     /// q_g: its longest step.
     pub step: Cost,
@@ -57,8 +56,7 @@ impl ChosenGc {
 }
 
 impl Processor {
-    /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
-    /// do not suffice for it. Without writers the deadline says nothing.
+    /// `None` where the blocks do not suffice. Without writers the deadline says nothing.
     pub fn gc(&self, deadline: Span, server: bool) -> Option<ChosenGc> {
         if !organisation(self.placement).collects() {
             return None;
@@ -68,9 +66,8 @@ impl Processor {
         self.terms(deadline, numbers)
     }
 
-    /// Garbage collection as a certificate states it, at what it costs here; `None` inside where
-    /// nothing is ever written, and `None` where less is stated than the load needs
-    /// (docs/analysis.md, Section 8).
+    /// As a certificate states it; `None` inside where nothing is written, and `None` where it
+    /// states less than the load needs (docs/analysis.md, Section 8).
     pub fn stated(&self, certificate: &Certificate) -> Option<Option<ChosenGc>> {
         let server = certificate.server_thousandths > 0;
         if server && !organisation(self.placement).collects() {
@@ -130,8 +127,7 @@ impl Processor {
         Some((cost, organisation.pass(&self.costs.in_full(), valid, self.block_pages, self.chips)?))
     }
 
-    /// Nanoseconds that a superblock is charged less than with all that its steps can wait: for
-    /// each of a user's reads and rows, and for a pass. `None` for other processors.
+    /// The charge below the full one of a superblock, in ns: a user's read, a row, and a pass.
     pub(crate) fn saved_waits(&self, gc: Option<ChosenGc>) -> Option<[u64; 3]> {
         self.rows()?;
         let costs =

@@ -6,7 +6,6 @@ use crate::organisation::organisation;
 use crate::organisation::processor::{Processor, WriteStream};
 use crate::reason::NoRoomForGc;
 
-/// H, F, v and α.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GcNumbers {
     pub(crate) reserve: u64,
@@ -16,7 +15,6 @@ pub(crate) struct GcNumbers {
 }
 
 impl Processor {
-    /// H, F, v and α for these A and W; `None` where the blocks do not suffice.
     pub(crate) fn numbers(&self, arrivals: u64, pending: u64, server: bool) -> Option<GcNumbers> {
         let reserve = self.reserve(arrivals, server)?;
         let open = self.open(reserve, pending, server)?;
@@ -31,8 +29,7 @@ impl Processor {
         arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)
     }
 
-    /// v for this F, Eq. (8); `None` where there are no more blocks, or α would be zero,
-    /// Eq. (9).
+    /// v for this F, Eq. (8); `None` without more blocks, or if α would be zero, Eq. (9).
     pub(crate) fn valid(&self, open: u64) -> Option<u64> {
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         let valid = self.mapped / closed;
@@ -44,31 +41,26 @@ impl Processor {
         Some(reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server))
     }
 
-    /// The longest deadline of garbage collection within which one request of each writer arrives
-    /// at most: min (T − J); `None` without writers.
+    /// min (T − J): one request of each writer arrives within it; `None` without writers.
     pub fn shortest_gc_deadline(&self) -> Option<Span> {
         let window = |writer: &WriteStream| writer.period.checked_sub(writer.jitter).expect("J < T");
         self.write_streams.iter().map(window).min()
     }
 
-    /// C_g/α at the shortest deadline of garbage collection, in nanoseconds a page, for this A
-    /// (one request of each writer) and this W. `None` where there is no room for it.
+    /// C_g/α at the shortest deadline, in nanoseconds a page; `None` without room.
     pub(crate) fn gc_per_page(&self, arrivals: u64, pending: u64) -> Option<f64> {
         let gc = self.terms(None, self.numbers(arrivals, pending, false)?)?;
         Some(gc.cost.to_f64() / gc.reclaimed as f64)
     }
 
-    /// A number by which processors without room for garbage collection are ordered; nothing is
-    /// decided by it. How many times the actual blocks would be needed for a pass to
-    /// reclaim anything.
+    /// How many times the actual blocks a pass would need to reclaim anything; orders only.
     pub(crate) fn crowding(&self) -> f64 {
         let pages = self.of_one_each().saturating_add(self.pending()).saturating_add(self.block_pages) as f64;
         let open = (pages / self.block_pages as f64).floor() + 1.0;
         (open + self.mapped as f64 / self.block_pages as f64) / self.blocks.max(1) as f64
     }
 
-    /// F + ⌊Λ/PP⌋ + 1, where that is more than the actual N blocks: at the shortest
-    /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
+    /// F + ⌊Λ/PP⌋ + 1 if above N: at the shortest deadline no pass reclaims anything.
     pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
         let (arrivals, pending) = (self.of_one_each(), self.pending());
         let reserve = arrivals.saturating_add(self.block_pages - 1);

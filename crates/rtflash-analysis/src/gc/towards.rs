@@ -8,17 +8,15 @@ use crate::organisation::organisation;
 use crate::organisation::processor::Processor;
 
 impl Processor {
-    /// Garbage collection with this relative deadline while the reserve grows to that of `next`: α,
-    /// v and F are those of `next`, and H what this processor's own writers need
-    /// (docs/admission.md, Theorem 13).
+    /// While the reserve grows to that of `next`: α, v and F of `next`, and H for this processor's
+    /// writers (docs/admission.md, Theorem 13).
     pub fn gc_towards(&self, deadline: Span, next: &ChosenGc) -> Option<ChosenGc> {
         let reserve = self.arrivals(deadline)?.checked_add(next.valid)?.checked_add(next.reclaimed - 1)?;
         let (open, valid, reclaimed) = (next.open, next.valid, next.reclaimed);
         self.terms(Some(deadline), GcNumbers { reserve, open, valid, reclaimed })
     }
 
-    /// The certificate once the server is left out: its reserve without R (docs/admission.md,
-    /// Theorem 14). `None` where it states less.
+    /// The reserve without R (docs/admission.md, Theorem 14); `None` where less is stated.
     pub fn without_server(&self, certificate: &Certificate) -> Option<Certificate> {
         let without = |of: Collection| {
             let emptied = self.emptied(of.victim_pages, of.reclaimed_pages)?;

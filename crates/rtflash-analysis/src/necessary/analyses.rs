@@ -6,21 +6,16 @@ use rtflash_model::{Device, Task, TaskSet};
 use crate::necessary::{impossible, impossible_with_zones};
 use crate::{Analysis, ClusterTest, ClusterVerdict, Test};
 
-/// The necessary tests (docs/analysis.md, Section 12). A no is a proof, and a yes says nothing.
-///
-/// Its test of a cluster is that of its tasks on the whole device, each keeping a page where it
-/// declares nothing: what fails there fails in every cluster. Clusters that pass are promised
-/// nothing. What it can tell of a whole set is asked by
-/// `AnyAllocation` of rtflash-alloc.
+/// The necessary tests (docs/analysis.md, Section 12): a no is a proof, and a yes promises nothing.
+/// A cluster's test is that of its tasks on the whole device, each keeping a page where it declares
+/// nothing. `AnyAllocation` of rtflash-alloc asks about whole sets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Necessary;
 
-/// By those of the tests that hold on devices with zones as well, which collect nothing: a
-/// bound of every analysis that holds on the device.
+/// By the tests that also hold on devices with zones: a bound of every analysis.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NecessaryWithZones;
 
-/// What both have.
 macro_rules! necessary {
     ($kind:ty, $name:literal, $summary:literal) => {
         impl Analysis for $kind {

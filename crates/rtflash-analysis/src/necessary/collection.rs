@@ -8,8 +8,7 @@ use rtflash_model::{Request, TaskId, capped};
 use super::{NecessaryTests, ShareTerm, TimeShare};
 
 impl NecessaryTests<'_> {
-    /// The time of all chips for garbage collection in a unit of time, at least, and whether there
-    /// are copies in it.
+    /// The least share of all chips' time for collection, and whether there are copies in it.
     pub(super) fn collection(&self) -> (TimeShare, bool) {
         let device = self.device;
         let erase = u128::from(device.block_erase().as_ns()) + u128::from(self.command_on_chip().as_ns());
@@ -20,16 +19,12 @@ impl NecessaryTests<'_> {
         (load, copied)
     }
 
-    /// Every writing request.
     fn writers(&self) -> impl Iterator<Item = (TaskId, Request)> {
         self.requests().filter(|&(.., writes)| writes).map(|(task, request, _)| (task, request))
     }
 
-    /// The time for copies that are forced, and for the erases that they cause: ψ, Eq. (55), times
-    /// t_r + t_w + t_e/P.
-    ///
-    /// Any number of writers may be counted: those with the greatest ν are, as many as give most
-    /// copies. Which ones is decided in doubles, and the sum is exact.
+    /// Forced copies and the erases that they cause: ψ, Eq. (55), times t_r + t_w + t_e/P. Any
+    /// number of writers may count; doubles choose those with the greatest ν, and the sum is exact.
     fn copies(&self, block: u128, erase: u128) -> TimeShare {
         let pending = self.writers().map(|(_, request)| u128::from(request.pages()) * u128::from(request.waiting()));
         let pending = pending.fold(0, u128::saturating_add);
@@ -63,9 +58,8 @@ impl NecessaryTests<'_> {
         }
     }
 
-    /// ν, Eq. (54): valid pages that a block still has, at least, when a random writer has chosen
-    /// there for the last time. Zero for a sequential one. `pending`: pages that all writers have
-    /// pending at one time, at most.
+    /// ν, Eq. (54): valid pages of a block when a random writer has chosen there for the last time;
+    /// zero for a sequential one. `pending`: of all writers at one time, at most.
     fn left(&self, task: TaskId, request: Request, pending: u128) -> u64 {
         if request.access().is_consecutive() {
             return 0;

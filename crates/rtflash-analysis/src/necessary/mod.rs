@@ -32,8 +32,7 @@ pub enum Impossible {
     Request(LongRequest),
     /// The buses would have to carry more than all of their time.
     Bus {
-        /// The share of its time that each channel's bus would have to carry, on average. Above
-        /// one.
+        /// The share of its time that each bus would have to carry, on average. Above one.
         load: f64,
     },
     /// The chips would have to be busy for more than all of their time.
@@ -101,23 +100,20 @@ impl Impossible {
     }
 }
 
-/// A proof that no allocation of the set meets every deadline, if one of the tests finds it.
-/// `costs`: how long a page occupies its chip.
+/// A proof that no allocation meets every deadline. `costs`: how long a page occupies its chip.
 pub fn impossible(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
     let keep_one = set.tasks().iter().any(|task| task.data_pages.is_some());
     let of = NecessaryTests { set, device: set.device(), costs, keep_one };
     of.data().or_else(|| of.of_any_device())
 }
 
-/// [`impossible`] by the tests that also hold on a device with zones, which collects nothing and
-/// keeps no page back: not that of the data, and what declares none keeps a page.
+/// [`impossible`] on a device with zones, which collects nothing and keeps no page back: without
+/// the test of the data, and what declares none keeps a page.
 pub fn impossible_with_zones(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
     NecessaryTests { set, device: set.device(), costs, keep_one: true }.of_any_device()
 }
 
-/// The fewest chips for which no test fails, everything else as it is: with fewer there is no
-/// allocation. `None` where one fails for every number. By bisection: more chips make no test
-/// fail.
+/// The fewest chips for which no test fails, by bisection; `None` where one fails for every number.
 pub fn fewest_chips(set: &TaskSet, costs: PageCosts) -> Option<u32> {
     let fails = |chips: u32| {
         let device = Device::new(DeviceSpec { chips, ..set.device().spec() }).ok();
@@ -134,7 +130,6 @@ pub fn fewest_chips(set: &TaskSet, costs: PageCosts) -> Option<u32> {
     Some(passing)
 }
 
-/// A set, and how long pages occupy chips.
 struct NecessaryTests<'a> {
     set: &'a TaskSet,
     device: &'a Device,
@@ -149,14 +144,12 @@ impl NecessaryTests<'_> {
         self.request().or_else(|| self.bus()).or_else(|| self.chips()).or_else(|| self.window())
     }
 
-    /// Every request, whose it is, and whether it writes.
     fn requests(&self) -> impl Iterator<Item = (TaskId, Request, bool)> {
         let tasks = self.set.tasks();
         tasks.enumerate().flat_map(|(id, task)| task.requests().map(move |(request, writes)| (id, request, writes)))
     }
 
-    /// How long a page occupies its chip. Its command and transfer are in it, however short t_r or
-    /// t_w is, but with a second page register both may go on beside another page.
+    /// Command and transfer included, but with a second page register, where both go on beside.
     fn page(&self, writes: bool) -> Span {
         if self.overlaps() {
             return self.on_chip(writes);
@@ -164,7 +157,6 @@ impl NecessaryTests<'_> {
         self.on_chip(writes).saturating_add(self.device.bus_hold())
     }
 
-    /// Whether commands and transfers may take no time of the chip.
     fn overlaps(&self) -> bool {
         self.device.page_registers() > 1
     }
@@ -198,8 +190,7 @@ impl NecessaryTests<'_> {
         })
     }
 
-    /// The pages of a request that one chip may have to serve, whatever the cluster, and how long
-    /// it takes at least: Eqs. (57) and (58).
+    /// Pages of a request that one chip may have to serve, and the least time: Eqs. (57) and (58).
     fn least(&self, task: TaskId, request: Request, writes: bool) -> (u64, u128) {
         let device = self.device;
         let (chips, channels) = (u64::from(device.chips()), u64::from(device.channels()));
@@ -232,8 +223,7 @@ impl NecessaryTests<'_> {
         (on_one_chip, by_chip.max(by_bus))
     }
 
-    /// The pages that a request of the task may touch, if that is not every page of its cluster:
-    /// what it declares, or a page.
+    /// The pages that it declares, or one; `None`: it can touch every page of its cluster.
     fn own_pages(&self, task: TaskId) -> Option<u64> {
         self.keep_one.then(|| self.set.tasks()[task].kept_pages())
     }
@@ -285,7 +275,6 @@ impl ShareTerm {
     }
 }
 
-/// A sum of terms, less other terms.
 #[derive(Debug, Clone)]
 struct TimeShare {
     more: Vec<ShareTerm>,
@@ -293,7 +282,6 @@ struct TimeShare {
 }
 
 impl TimeShare {
-    /// The load of each of these chips or buses, roughly.
     fn share(&self, servers: u32) -> f64 {
         let sum = |terms: &[ShareTerm]| terms.iter().map(|term| term.to_f64()).sum::<f64>();
         (sum(&self.more) - sum(&self.less)) / f64::from(servers)

@@ -41,8 +41,8 @@ impl NecessaryTests<'_> {
     }
 }
 
-/// A length L in which the demand is above `servers`·L, and that demand: by QPA, which Lemma 5
-/// allows for any nondecreasing demand.
+/// A length L with a demand above `servers`·L, by QPA, which needs nondecreasing demand alone
+/// (Lemma 5).
 fn overfull(items: &[Item], servers: u128) -> Option<(u64, u128)> {
     let demand = |length: u64| -> u128 {
         let jobs = |item: &Item| length.checked_sub(item.window).map_or(0, |rest| rest / item.period + 1);

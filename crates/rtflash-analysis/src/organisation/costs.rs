@@ -5,12 +5,9 @@ use rtflash_model::Device;
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 
-/// Transfers of a user's read, its own included.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadTransfers {
-    /// Those that it is charged.
     pub(crate) charged: u32,
-    /// Those that it can wait for.
     pub(crate) most: u32,
 }
 
@@ -19,17 +16,15 @@ pub(crate) struct ReadTransfers {
 pub(crate) struct StepCosts {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.
     pub(crate) read: Cost,
-    /// c_w: programming a page, likewise.
+    /// c_w: programming a page, the bus busy so, too.
     pub(crate) write: Cost,
     /// With all that any page can wait, which is what blocks.
     pub(crate) longest_read: Cost,
     pub(crate) longest_write: Cost,
     /// c_r of a user's read: in a superblock its own cluster is silent.
     pub(crate) user_read: Cost,
-    /// With all that it can wait.
     pub(crate) longest_user_read: Cost,
-    /// What a page more adds to a step that reads pages on several chips: nothing but its requests
-    /// for the bus.
+    /// A page more in a step that reads on several chips: its requests for the bus.
     pub(crate) beside: Cost,
     /// c_r' and c_w of a pass of a superblock: of a page that it reads by itself, and of a row.
     pub(crate) alone: Cost,
@@ -37,14 +32,12 @@ pub(crate) struct StepCosts {
     /// c_c: a copy inside a chip; it waits where its command does.
     pub(crate) copy: Cost,
     pub(crate) longest_copy: Cost,
-    /// c_e: an erase, likewise.
     pub(crate) erase: Cost,
     pub(crate) longest_erase: Cost,
 }
 
 impl StepCosts {
-    /// c_r and c_w, Eqs. (1) and (2), with commands as in Section 2.10: each request for the bus
-    /// waits for one of every other chip of its channel, at most.
+    /// c_r and c_w, Eqs. (1) and (2): a request waits for one of every other chip (Section 2.10).
     pub(crate) fn new(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         let [sense, program, erase, command, transfer] =
             [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]
@@ -77,7 +70,6 @@ impl StepCosts {
         })
     }
 
-    /// With all that steps can wait.
     pub(crate) fn in_full(self) -> StepCosts {
         StepCosts {
             read: self.longest_read,
@@ -91,9 +83,8 @@ impl StepCosts {
         }
     }
 
-    /// c_r and c_w of a chip with two page registers, Eq. (65): what pages take of it in long runs
-    /// of their kind, the other page on the bus meanwhile. `None` where that cannot be added up,
-    /// and where chips cannot be run so.
+    /// c_r and c_w with two page registers, Eq. (65), in long runs of their kind. `None` where
+    /// these cannot be added up, or chips cannot be run so.
     pub(crate) fn cached(device: &Device, bus: SharedBus) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;
@@ -116,9 +107,7 @@ impl StepCosts {
         })
     }
 
-    /// The costs of a superblock with two page registers, Eq. (72). Its passes take as long as
-    /// those of any other. Its pages wait as long as they can, as nothing is known of its
-    /// neighbours.
+    /// Eq. (72): passes as any other's; pages wait as long as they can, as neighbours are unknown.
     pub(crate) fn cached_superblock(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;
@@ -131,9 +120,8 @@ impl StepCosts {
     }
 }
 
-/// What a page that is read takes of an array with two page registers, the page before it on its
-/// way out meanwhile, if it is charged `ways` requests, its own included. With commands, as in
-/// Section 15.1, its command waits, goes with the page before, and only then may the array sense.
+/// Behind a page on its way out of the array; with commands (Section 15.1) the read's command
+/// waits, goes with that page, and only then the array senses. `ways` includes its own request.
 pub(crate) fn behind_a_page(device: &Device, ways: u32) -> Option<Cost> {
     let [sense, transfer, command, hold] =
         [device.page_read(), device.page_transfer(), device.command(), device.bus_hold()].map(Cost::from);

@@ -24,8 +24,7 @@ use superblock::Superblock;
 pub use superblock::may_serve_one_chip;
 use zoned::Zoned;
 
-/// An organisation of the pages of a cluster of `chips` chips. One that is made of another states
-/// only what differs.
+/// Pages of a cluster of `chips` chips. One that is made of another states only what differs.
 pub(crate) trait PageOrganisation {
     /// The organisation that it is made of: itself, if it states everything.
     fn base(&self) -> &'static dyn PageOrganisation;
@@ -35,8 +34,7 @@ pub(crate) trait PageOrganisation {
         self.base().width(chips)
     }
 
-    /// Whether a processor is on one channel alone: it waits for the chips of that channel, and
-    /// without a server it moves no more than its tasks do.
+    /// Then it waits for that channel's chips, and moves no more than its tasks do.
     fn is_on_one_channel(&self) -> bool {
         self.base().is_on_one_channel()
     }
@@ -46,29 +44,24 @@ pub(crate) trait PageOrganisation {
         self.base().workload(request, chips)
     }
 
-    /// Steps in which a processor programs these pages.
     fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
         self.base().programs(pages, chips)
     }
 
-    /// Whether a request may write so.
     fn may_write(&self, _: Request) -> bool {
         true
     }
 
-    /// Whether garbage is collected: a write waits for none of it otherwise, and there is no
-    /// server.
+    /// Without it a write waits for no pass, and there is no server.
     fn collects(&self) -> bool {
         true
     }
 
-    /// Blocks of a chip that jobs of a writing request in a row reset, at most, where requests do
-    /// that themselves; `None` where garbage is collected, and where that cannot be counted.
+    /// Blocks of a chip that jobs in a row reset; `None` where garbage is collected.
     fn resets(&self, _: Request, _block_pages: u64, _chips: u64) -> Option<WorkloadCurve> {
         None
     }
 
-    /// Transfers of a user's read.
     fn read_transfers(&self, bus: SharedBus) -> ReadTransfers {
         self.base().read_transfers(bus)
     }
@@ -98,26 +91,23 @@ pub(crate) trait PageOrganisation {
         self.base().copying(costs)
     }
 
-    /// The time of a pass that copies `valid` pages, erases included; `None` where it cannot
-    /// be added up.
+    /// A pass that copies `valid` pages, erases included.
     fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
         self.base().pass(costs, valid, block_pages, chips)
     }
 }
 
-/// Whether a processor that places pages so is on one channel alone.
 pub(crate) fn is_on_one_channel(placement: Placement) -> bool {
     organisation(placement).is_on_one_channel()
 }
 
-/// Whether each page of a processor is charged what it waits for the chips of one channel. It is
-/// not where that is hidden behind the page before.
+/// It is not where the wait is hidden behind the page before.
 pub fn waits_for_each(placement: Placement) -> bool {
     is_on_one_channel(placement) && !placement.is_cached()
 }
 
-/// Whether chips of clusters that place pages so ask for the bus as (T'') supposes: once sensed,
-/// with one page register, and with no erases among a request's pages.
+/// Whether chips ask for the bus as (T'') supposes: once sensed, with one page register, and with
+/// no erases among a request's pages.
 pub fn may_queue(placement: Placement) -> bool {
     waits_for_each(placement) && collects(placement)
 }
@@ -132,7 +122,6 @@ pub fn processors(placement: Placement, chips: u64) -> u64 {
     chips / organisation(placement).width(chips)
 }
 
-/// The organisation that places pages so.
 pub(crate) fn organisation(placement: Placement) -> &'static dyn PageOrganisation {
     match placement {
         Placement::Stripe => &Stripe,

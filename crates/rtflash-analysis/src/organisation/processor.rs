@@ -19,8 +19,7 @@ pub use write_stream::WriteStream;
 /// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemandTask {
-    /// Worst-case time of one of its steps in the long run, waiting for the bus included as far as
-    /// [`SharedBus::ways`] says.
+    /// Worst case of one step, waiting included as far as [`SharedBus::ways`] says.
     pub step_cost: Cost,
     /// T, above zero.
     pub period: Span,
@@ -36,8 +35,7 @@ pub struct DemandTask {
     pub pages: WorkloadCurve,
     /// Whether it writes.
     pub writes: bool,
-    /// Whether its steps are the resets that go with the writes of a request: they are counted
-    /// apart, and move nothing over the bus.
+    /// Resets that go with the writes of a request: they move nothing over the bus.
     pub resets: bool,
 }
 
@@ -52,8 +50,7 @@ impl DemandTask {
         self.deadline.checked_sub(self.jitter).expect("the jitter is below the deadline")
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due within an interval of this length,
-    /// at most; none if L < d.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due in it; none if L < d.
     pub fn due(&self, length: Span) -> u64 {
         match length.checked_sub(self.window()) {
             Some(rest) => rest.div_floor(self.period) + 1,
@@ -67,15 +64,13 @@ impl DemandTask {
         if pages < chips { self.pages } else { WorkloadCurve::each(1) }
     }
 
-    /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and
-    /// due after its start, at most.
+    /// ⌈(L + D)/T⌉: jobs released before the interval's end and due after its start, at most.
     pub fn live(&self, length: Span) -> u64 {
         // Two lengths of time are below 2⁶⁴ together.
         (length.as_ns() + self.deadline.as_ns()).div_ceil(self.period.as_ns())
     }
 
-    /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T from L = D − J on, at most. Zero where
-    /// D = T and J = 0, and below zero where D − J > T.
+    /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T at most; below zero if D − J > T.
     pub(crate) fn early(&self) -> f64 {
         if self.window() == self.period { 0.0 } else { 1.0 - ns(self.window()) / ns(self.period) }
     }
@@ -99,11 +94,9 @@ pub struct Processor {
     pub(crate) suspension: Option<Suspension>,
     /// N_g, where α leaves GC jobs for wear.
     pub(crate) wear_passes: Option<u32>,
-    /// Where its chips use a second page register.
     registers: Option<Registers>,
     pub(crate) placement: Placement,
     pub(crate) chips: u64,
-    /// Where copies go over the bus.
     rows: Option<Rows>,
 }
 
@@ -117,8 +110,7 @@ pub(crate) struct Rows {
 }
 
 impl Processor {
-    /// The processor of a cluster of `chips` chips with these tasks; `None` where times cannot be
-    /// added up.
+    /// `None` where times cannot be added up.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -196,14 +188,12 @@ impl Processor {
         self.placement
     }
 
-    /// Pages that a chip of the processor moves over the bus for others than users, and how many
-    /// chips share what is programmed; `None` where copies stay inside a chip.
+    /// `None` where copies stay inside a chip.
     pub(crate) fn rows(&self) -> Option<Rows> {
         self.rows
     }
 
-    /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
-    /// superblock); waiting for chips whose load is known comes on top.
+    /// c_r and c_w of a user's page (a row, in a superblock), known neighbours not counted.
     pub fn page_costs(&self) -> (Cost, Cost) {
         (self.costs.user_read, self.costs.write)
     }

@@ -7,8 +7,7 @@ use super::costs::{ReadTransfers, StepCosts, behind_a_page};
 use crate::organisation::shared_bus::SharedBus;
 use crate::time::Cost;
 
-/// What a processor with two page registers takes beside its steps: a chip, or a superblock. Its
-/// letters are those of the document.
+/// A processor with two page registers, a chip or a superblock: the document's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
 pub(crate) struct Registers {
@@ -17,10 +16,9 @@ pub(crate) struct Registers {
     t_w: Cost,
     /// t_b: the longest that one request holds the bus; t_d without commands.
     t_b: Cost,
-    /// Whether there are commands.
     commands: bool,
-    /// b = m_c t_d, Eq. (61), or m_c t_b: the longest from a request for the bus to the end of its
-    /// transfer. In a superblock β_w, of a row, and β_r, of a page that is read.
+    /// b = m_c t_d, Eq. (61), or m_c t_b: from a request to the end of its transfer; in a
+    /// superblock β_w of a row, and β_r of a read.
     beta_w: Cost,
     beta_r: Cost,
     /// The longest read, till the array is through with it.
@@ -53,7 +51,6 @@ impl RegisterTurns {
 /// What a chip may have to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChipDuties {
-    /// Whether it may read for users.
     pub(crate) reads: bool,
     /// Whether it may program for users, and so collect.
     pub(crate) writes: bool,
@@ -102,9 +99,8 @@ impl Registers {
         })
     }
 
-    /// The registers of a superblock, with β_r and β_w of Eq. (71). Its pages are charged all chips
-    /// for which they can wait, a read `read_ways` of them, its own transfer included. `copying`:
-    /// its longest step that copies.
+    /// β_r and β_w are of Eq. (71). Pages are charged all chips for which they can wait, a read
+    /// `read_ways`. `copying`: the longest step that copies.
     pub(crate) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
@@ -114,8 +110,7 @@ impl Registers {
         Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
-    /// I, Eq. (62): how often the array may wait for a transfer, as the cache register has to be
-    /// emptied behind reads and filled before programs.
+    /// I, Eq. (62): waits for emptying the register behind reads, and filling it before programs.
     #[allow(non_snake_case)] // The document's letters.
     pub(crate) fn turns(work: ChipDuties, server: bool, TurnCounts { J_c, n_r, n_w }: TurnCounts) -> RegisterTurns {
         match work {
@@ -133,8 +128,7 @@ impl Registers {
         of(self.beta_w, fills).checked_add(of(self.beta_r, empties)).expect("four times as much can be added up")
     }
 
-    /// [`turnaround`](Registers::turnaround) with t_d for each chip that is charged to every page,
-    /// and for `chips` more, instead of β.
+    /// It has t_d for each chip charged to every page, and for `chips` more, instead of β.
     pub(crate) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
         let each = |ways: u32| self.t_b.saturating_mul(u64::from(ways).saturating_add(chips));
         let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Cost::ZERO };
@@ -142,8 +136,7 @@ impl Registers {
         of(self.row_ways, fills).saturating_add(of(self.ways, empties))
     }
 
-    /// t_b for each request that is charged to every page, its own included: in fills, and in
-    /// empties.
+    /// t_b for each request charged to every page: in fills, and in empties.
     pub(crate) fn charged(self) -> [Cost; 2] {
         [self.row_ways, self.ways].map(|ways| self.t_b.checked_mul(ways.into()).expect("no more than beta"))
     }
@@ -169,8 +162,7 @@ impl Registers {
         longest
     }
 
-    /// θ(m_0 + more) − θ(m_0), Eq. (64), for the m_0 chips that are charged to every read: how much
-    /// longer it takes if it waits for `more` of them.
+    /// θ(m_0 + more) − θ(m_0), Eq. (64): what a read takes longer for `more` chips.
     pub(crate) fn longer(self, more: u64) -> Cost {
         if self.commands {
             return self.t_b.saturating_mul(more);

@@ -2,16 +2,13 @@
 
 use rtflash_model::Device;
 
-/// Waiting for the bus, in transfers.
-///
 /// A bus serves one transfer at a time, first come first served or in turns, and a chip asks for
-/// one at a time: so a transfer waits for at most one of each other chip of the channel.
+/// one at a time: a transfer waits for at most one of each other chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedBus {
     /// Transfers charged to each page, its own included.
     pub ways: u32,
-    /// Transfers that a page can take at most, its own included. Above `ways` where some of the
-    /// waiting is counted apart.
+    /// At most, its own included; above `ways` where some waits are counted apart.
     pub most: u32,
     /// Transfers of other clusters' chips charged to each page; among `ways`.
     pub foreign: u32,
@@ -51,8 +48,7 @@ impl SharedBus {
         }
     }
 
-    /// With at most `foreign` chips of other clusters charged to each page. Where a whole channel
-    /// is the cluster's, rows wait there as before.
+    /// At most `foreign` chips of others are charged; rows wait on `whole` channels as before.
     pub fn beside_fewer(self, foreign: u32, whole: bool) -> SharedBus {
         let less = self.foreign.saturating_sub(foreign);
         SharedBus { ways: if whole { self.ways } else { self.ways - less }, foreign: self.foreign - less, ..self }

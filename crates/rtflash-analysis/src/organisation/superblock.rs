@@ -10,9 +10,8 @@ use crate::workload::WorkloadCurve;
 
 pub(crate) struct Superblock;
 
-/// Whether a superblock of one chip can be in time where a stripe of it is not (docs/analysis.md,
-/// Section 4): a stripe copies a page in one step, a superblock in two shorter ones. That helps if
-/// a copy is the longest step that blocks, or if the step that programs fails and is repeated.
+/// Whether a superblock of one chip can be in time where a stripe is not (docs/analysis.md, Section
+/// 4): its copy is two shorter steps, which helps if a copy blocks longest or is repeated.
 pub fn may_serve_one_chip(device: &Device) -> bool {
     let (sense, program, transfer) = (device.page_read(), device.page_program(), device.page_transfer());
     let copies_block = device.block_erase() < sense.saturating_add(program) || device.erase_suspend().is_some();

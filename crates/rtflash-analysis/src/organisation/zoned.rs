@@ -8,8 +8,7 @@ use crate::organisation::costs::StepCosts;
 use crate::time::Cost;
 use crate::workload::WorkloadCurve;
 
-/// A [`Stripe`], but that nothing is collected: a stream that writes resets a block when it comes
-/// to its first page (docs/analysis.md, Section 16).
+/// A [`Stripe`] without collection: a stream resets a block at its first page (Section 16).
 pub(super) struct Zoned;
 
 impl PageOrganisation for Zoned {
@@ -25,8 +24,7 @@ impl PageOrganisation for Zoned {
         false
     }
 
-    /// ⌈γ(k)/P⌉, Eq. (75), which is ⌈k n/(sP)⌉: every P-th page of the stream on a chip is the
-    /// first one of a block.
+    /// ⌈γ(k)/P⌉, Eq. (75), which is ⌈k n/(sP)⌉: every P-th page on a chip begins a block.
     fn resets(&self, write: Request, block_pages: u64, chips: u64) -> Option<WorkloadCurve> {
         Some(WorkloadCurve::stream(write.pages(), block_pages.checked_mul(chips)?))
     }

@@ -6,9 +6,8 @@ use rtflash_model::{Device, Span};
 use crate::thesis::times_transfer;
 use crate::{Analysis, Assumption, BLOCKING, CAPACITY, DEADLINES, GC_COST, GC_PERIOD, LinearTest, SERIAL, Test};
 
-/// Theorem 1 with page costs and transfer delay as in the authors' public simulation
-/// (Techyee/sched_test, 2020), which the published figures come from. Not monotone in the cluster
-/// size: D(s) is zero only where s fills whole channels.
+/// Theorem 1 with the costs and delay of the authors' public simulation (Techyee/sched_test, 2020),
+/// behind the published figures. Not monotone: D(s) is zero only where s fills whole channels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThesisEvaluated;
 

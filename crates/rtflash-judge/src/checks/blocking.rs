@@ -8,11 +8,9 @@ use crate::Assumption;
 use crate::gauge::Gauges;
 use crate::shadow::jobs::Pending;
 
-/// The longest time a job waits for an operation of a later deadline, within t_e: what is under way
-/// in each cluster (serial dispatch) or on each chip (parallel dispatch).
-///
-/// Read field by field, too: as a whole, what has just been written field by field has to wait for
-/// all earlier writes.
+/// The longest time a job waits for an operation of a later deadline, within t_e: of its cluster
+/// (serial dispatch) or chip (parallel dispatch). Read field by field, as it is written: read as a
+/// whole, it has to wait for the writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Blocking {
     erase: Span,
@@ -35,7 +33,6 @@ impl Blocking {
         Blocking { erase: plan.device().block_erase(), parallel, places }
     }
 
-    /// An operation of a job with this deadline has begun.
     #[inline(always)]
     pub(crate) fn begins(&mut self, place: usize, start: Instant, end: Instant, deadline: u64) {
         let of = &mut self.places[place];
@@ -44,7 +41,6 @@ impl Blocking {
         of.deadline = deadline;
     }
 
-    /// Looks for operations under way that block a job that is released now.
     pub(crate) fn look(&self, pending: &mut Pending, plan: &Plan, gauges: &mut Gauges) {
         let Some(cluster) = pending.release.cluster else { return };
         let (at, deadline) = (pending.release.at, pending.deadline());
@@ -59,14 +55,12 @@ impl Blocking {
         pending.blockers.extend(chips.iter().filter_map(left));
     }
 
-    /// For how long the operation under way blocks a job released at `at`; `None` where it has an
-    /// earlier deadline, or is over.
+    /// `None` where the operation under way has an earlier deadline, or is over.
     fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
         let of = &self.places[place];
         (of.deadline > deadline && of.start < at && at < of.end).then(|| of.end.since(at))
     }
 
-    /// A job was blocked on a chip for what was `left` at its release.
     pub(crate) fn blocked(&self, left: Span, pending: &Pending, chip: ChipId, gauges: &mut Gauges) {
         let place = || pending.place(pending.release.at, Some(chip));
         gauges[Assumption::OneBlockingErase].note(self.erase.as_ns(), left.as_ns(), place);

@@ -19,7 +19,6 @@ use crate::shadow::pages::Mapping;
 use crate::{Assumption, WatchedChip};
 use changes::padded_steps;
 
-/// What a certificate says of a processor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct CollectionTerms {
     /// v.
@@ -34,20 +33,16 @@ struct CollectionTerms {
     reclaimed: u64,
     /// H.
     reserve: u64,
-    /// So many pages of it are there for wear.
     for_wear: u64,
-    /// Whether GC jobs are released.
     releases: bool,
     stripe: bool,
     /// Read steps (in a stripe copies) and row steps that a pass has at least, with worst victims.
     padded: (u64, u64),
 }
 
-/// A processor's account.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorAccount {
     terms: CollectionTerms,
-    /// Its first chip, and how many it has.
     first: WatchedChip,
     chips: u32,
     /// a, as recorded; pages of requests that have been programmed; GC jobs released.
@@ -57,19 +52,16 @@ struct ProcessorAccount {
     /// When a was recorded last, and when a GC job was released last.
     stated: Option<Instant>,
     released: Option<Instant>,
-    /// The last change of its terms, from 1; extra GC jobs since then; and the last record of
-    /// either.
+    /// The last change of its terms, from 1; extra GC jobs since; the last record of either.
     stage: usize,
     extra: u64,
     changed: Instant,
-    /// Pages of requests that are to be programmed once more.
     repeats: u64,
     /// Of the GC jobs, and of the server.
     passes: [WatchedPass; 2],
 }
 
-/// Pages that a cluster's requests have to write: all that were released, and all that the
-/// processors are recorded to have received.
+/// All that were released, and all that the processors are recorded to have received.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct StatedArrivals {
     at: Instant,
@@ -77,12 +69,10 @@ struct StatedArrivals {
     stated: u64,
 }
 
-/// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Collections {
     /// Releases of GC jobs at each α pages, against zero.
     pub(crate) releases: Gauge,
-    /// The processor of each source of GC jobs.
     of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<ProcessorAccount>,
     arrivals: PerId<ClusterId, StatedArrivals>,
@@ -187,8 +177,7 @@ impl Collections {
         gauges[Assumption::Reserve].note(free.unwrap_or(reserve.free), account.waiting(), place);
     }
 
-    /// A victim is chosen: rule R4.
-    /// Says whether it is one, and not a block whose pages a void GC job moves.
+    /// A victim is chosen: rule R4. Says whether it is one, and no block that a GC job empties.
     pub(crate) fn selected(
         &mut self,
         selection: &Selection,
@@ -229,7 +218,7 @@ impl Collections {
         true
     }
 
-    /// A pass is left out: rule R3.
+    /// Rule R3.
     pub(crate) fn left_out(&self, left_out: &LeftOut, at: WatchedChip, map: &mut Mapping, gauges: &mut Gauges) {
         let account = &self.accounts[at.processor];
         let (first, waiting) = (account.first, account.waiting());
@@ -243,7 +232,6 @@ impl Collections {
         gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), || Place::from(left_out));
     }
 
-    /// A copy only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding, processor: usize, pending: &Pending, gauges: &mut Gauges) {
         let account = &mut self.accounts[processor];
         let is_valid = self.worst && (padding.step == Step::Copyback) == account.terms.stripe;
@@ -288,7 +276,6 @@ impl Collections {
         gauges[Assumption::Reserve].note(free, waiting, || Place { job: None, ..place() });
     }
 
-    /// An operation of a pass, before the map knows of it.
     #[inline(always)]
     pub(crate) fn operation(
         &mut self,
@@ -349,8 +336,7 @@ impl Collections {
         gauges[Assumption::Copies].note(0, u64::from(!is_valid), place);
     }
 
-    /// Where the page was that a chip of a stripe copies, if it is to be programmed at this instant
-    /// or later.
+    /// In a stripe, if the copy is to be programmed at this instant or later.
     pub(crate) fn copying(&self, processor: usize, at: Instant) -> Option<u32> {
         let passes = self.accounts[processor].passes.iter();
         let mut copied = passes.filter(|pass| pass.read.is_some_and(|read| read >= at));
@@ -383,12 +369,10 @@ impl ProcessorAccount {
         self.arrived.saturating_sub(self.programmed)
     }
 
-    /// GC jobs that are due when this number of pages has arrived.
     fn due(&self, arrived: u64) -> u64 {
         if self.terms.releases { arrived / self.terms.reclaimed } else { 0 }
     }
 
-    /// The pass of a job.
     fn pass(&mut self, pending: &Pending) -> &mut WatchedPass {
         &mut self.passes[usize::from(pending.release.kind == Kind::Server)]
     }

@@ -4,13 +4,10 @@ use rtflash_model::{ChipId, ClusterId, PerId, Span};
 use rtflash_plan::{Certified, ChannelId, Plan};
 use rtflash_trace::Action;
 
-/// Of a chip under a certificate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChipContention {
-    /// The first chip of its processor.
     pub(crate) first: ChipId,
     pub(crate) stripe: bool,
-    /// Whether it uses a second page register.
     pub(crate) cached: bool,
     /// What chips of other clusters may make it wait.
     pub(crate) foreign_wait: Span,
@@ -25,14 +22,12 @@ pub(crate) struct ChipContention {
 }
 
 impl ChipContention {
-    /// What a page of a chip with two registers may wait for: one that a superblock reads, for
-    /// foreign chips alone.
+    /// A page that a superblock reads waits for foreign chips alone.
     pub(crate) fn wait_in_registers(&self, action: Action) -> Span {
         if action == Action::Read && !self.stripe { self.foreign_wait } else { self.others }
     }
 }
 
-/// Those of all chips.
 pub(crate) fn contentions(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, ChipContention> {
     let device = plan.device();
     let moving = |chips: u32| plan.transfers(chips);

@@ -17,8 +17,7 @@ pub(crate) fn complete(complete: &Complete, pending: &Pending, late: Span, gauge
     gauges[of].note(allowed.as_ns(), response.as_ns(), || pending.place(complete.at, None));
 }
 
-/// The run is over, and a job is pending, which may be so `late`: how much later it is, against
-/// zero.
+/// How much later than it may be (`late`), against zero.
 pub(crate) fn end(duration: Instant, pending: &Pending, late: Span, gauges: &mut Gauges) {
     let Some(deadline) = pending.release.deadline.map(|deadline| deadline.saturating_add(late)) else { return };
     // At the deadline itself it should have been complete.

@@ -22,7 +22,6 @@ use crate::Assumption;
 use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
 
-/// The last operation of a chip.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Desk {
     start: Instant,
@@ -35,12 +34,10 @@ struct Desk {
     moves: bool,
     /// Since when it may be on the bus next; of a read, at the earliest.
     wanted: Instant,
-    /// What is still to come on the bus.
     to_come: ToCome,
 }
 
 impl Desk {
-    /// Of a chip that has done nothing.
     const BLANK: Desk = Desk {
         start: Instant::START,
         end: Instant::START,
@@ -58,7 +55,6 @@ impl Desk {
     }
 }
 
-/// What of an operation is still to come on the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum ToCome {
     /// A command, of anything but a program; behind that of a read its page.
@@ -68,7 +64,6 @@ enum ToCome {
     Nothing,
 }
 
-/// Lengths, transfers, and who gets the bus.
 #[derive(Debug)]
 pub(crate) struct Desks {
     /// How much too early a chip with two page registers uses one, against zero.
@@ -79,7 +74,6 @@ pub(crate) struct Desks {
     desks: PerId<ChipId, Desk>,
     buses: PerId<ChannelId, BusLine>,
     places: Option<PerId<ChipId, ChipContention>>,
-    /// Whether any chip uses a second page register.
     any_cached: bool,
     waits: Waits,
     arbitration: Arbitration,
@@ -87,7 +81,6 @@ pub(crate) struct Desks {
     ties: Option<TieBreaker>,
     turns: PerId<ChannelId, Turns>,
     times: PartLengths,
-    /// The longest that one request holds the bus.
     hold: Span,
     read: Length,
     program: Length,
@@ -95,7 +88,6 @@ pub(crate) struct Desks {
     /// t_s + t_u, where erases are suspended.
     suspension: Option<Span>,
     parts: PerId<ChipId, ErasedParts>,
-    /// A page alone, its transfer included.
     pages: (Length, Length),
 }
 
@@ -169,7 +161,6 @@ impl Desks {
         };
     }
 
-    /// Whether an operation sends its page over the bus.
     #[inline]
     fn moves(&self, operation: &Operation) -> bool {
         let inside =
@@ -247,7 +238,6 @@ impl Desks {
         }
     }
 
-    /// The last operation of a chip moved no page.
     #[cold]
     fn lacks_transfer(&mut self, chip: ChipId, gauges: &mut Gauges) {
         let desk = &mut self.desks[chip];
@@ -290,7 +280,6 @@ impl Desks {
         self.takes_bus(transfer, channel, wanted, &mut gauges[Assumption::BusOrder]);
     }
 
-    /// A copy that only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding, gauges: &mut Gauges) {
         let took = padding.end.since(padding.start);
         if self.is_cached(padding.chip) {
@@ -342,7 +331,6 @@ impl Desks {
     }
 }
 
-/// So many of a wait.
 fn times(wait: Span, asks: u64) -> Span {
     wait.checked_mul(asks).unwrap_or(Span::LONGEST)
 }

@@ -5,24 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use rtflash_trace::{Action, Operation};
 
-/// What is known of it. All chips of the processor erase, from one instant on. Those that are not
-/// over in time are suspended, to one instant. The next step is theirs.
+/// All chips of the processor erase, from one instant on; those that are not over in time are
+/// suspended, to one instant, and the next step is theirs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EraseStep {
     start: Option<Instant>,
     /// How many chips it is of, and how many of these have been seen.
     due: u32,
     seen: u32,
-    /// How many of these are suspended, and when.
-    suspended: u32,
+    pub(crate) suspended: u32,
     suspended_at: Option<Instant>,
     /// When the last one of the others ends.
     over: Instant,
 }
 
 impl EraseStep {
-    /// An erase of one of the processor's `chips`, or a part of one: of this step or of the next
-    /// one. Says whether it is as those of the other chips make it.
+    /// Whether it is as the other chips of this step, or of the next one, make it.
     pub(crate) fn takes(&mut self, operation: &Operation, chips: u32) -> bool {
         let Operation { start, end, action, .. } = *operation;
         let is_next = self.start != Some(start);
@@ -42,14 +40,8 @@ impl EraseStep {
         is_with_others && !lacks && self.seen <= self.due
     }
 
-    /// Whether some of its chips have not been seen.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.seen < self.due
-    }
-
-    /// Whether just one chip of it has been suspended so far.
-    pub(crate) fn is_suspended_once(&self) -> bool {
-        self.suspended == 1
     }
 }
 

@@ -13,7 +13,6 @@ use crate::gauge::Gauges;
 use crate::place::Place;
 use crate::shadow::pages::FailedPage;
 
-/// What has failed of a chip.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ChipFailures {
     blocks: u32,
@@ -22,15 +21,13 @@ struct ChipFailures {
     busy_since: Instant,
 }
 
-/// Pages that a processor is to program once more, and since when.
 #[derive(Debug, Serialize, Deserialize)]
 struct PagesToRepeat {
     at: Instant,
     lpns: Vec<Lpn>,
 }
 
-/// A page that another one of its step has overwritten, of which both have failed: its job is not
-/// over before that one has been programmed.
+/// Its job is not over before the page that overwrote it, which failed too, has been programmed.
 #[derive(Debug, Serialize, Deserialize)]
 struct OverwrittenPage {
     processor: usize,
@@ -49,14 +46,12 @@ enum OverwrittenState {
     Repeated(Instant),
 }
 
-/// Blocks that fail beyond what the device states, and pages that are not programmed once more,
-/// against zero.
+/// Blocks beyond what the device states, and pages not programmed once more, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FailedBlocks {
     /// N_s and ζ.
     stated: (u32, u32),
     chips: PerId<ChipId, ChipFailures>,
-    /// By processor.
     to_repeat: BTreeMap<usize, PagesToRepeat>,
     /// When the step begins in which a processor repeats pages.
     repeating: BTreeMap<usize, Instant>,
@@ -82,9 +77,8 @@ impl FailedBlocks {
         self.stated.0 > 0
     }
 
-    /// A block has failed on a processor that has been busy since then. `page`: what was to be
-    /// programmed. Gives the jobs that wait from now on for a page of another one to be programmed
-    /// once more, one for each page.
+    /// The processor has been busy since then. `page`: what was to be programmed. Gives the jobs
+    /// that wait from now on for another one's page, one for each page.
     pub(crate) fn failed(
         &mut self,
         failed: &Failed,
@@ -118,7 +112,6 @@ impl FailedBlocks {
         self.wait_for(processor, at, page.lpn)
     }
 
-    /// A page has failed that another one of its step has overwritten.
     fn overwritten_failed(
         &mut self,
         processor: usize,
@@ -150,7 +143,6 @@ impl FailedBlocks {
         waiting
     }
 
-    /// A job of a processor has found no page.
     pub(crate) fn starves(&mut self, processor: usize) {
         if !self.starved.contains(&processor) {
             self.starved.push(processor);
@@ -165,7 +157,6 @@ impl FailedBlocks {
         }
     }
 
-    /// A job is over. Says for how many of its pages others have been programmed once more.
     pub(crate) fn complete(&mut self, job: JobId) -> u64 {
         if self.overwritten.is_empty() {
             return 0;
@@ -174,13 +165,11 @@ impl FailedBlocks {
         own.filter(|of| matches!(of.stands, OverwrittenState::Repeated(_))).count() as u64
     }
 
-    /// Whether an operation is one that was found to be repeated.
     pub(crate) fn is_repeating(&self, operation: &Operation, processor: usize) -> bool {
         self.repeating.get(&processor) == Some(&operation.start)
     }
 
-    /// An operation of a processor: whether it programs a page once more, or begins to. A copy
-    /// inside a chip (of a `stripe`) begins with its read.
+    /// Programs a page once more, or begins to: a copy in a chip (`stripe`) begins with its read.
     #[inline(always)]
     pub(crate) fn is_repeated(
         &mut self,

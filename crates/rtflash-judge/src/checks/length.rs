@@ -10,7 +10,6 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// At most `max`, and shorter by `shorter` at most.
     pub(crate) fn within(max: Span, shorter: Span) -> Length {
         Length { min: max.saturating_sub(shorter), max }
     }
@@ -20,7 +19,6 @@ impl Length {
         self.min <= span && span <= self.max
     }
 
-    /// By how much a span is not within.
     #[inline]
     pub(crate) fn off(self, span: Span) -> u64 {
         if self.has(span) {

@@ -6,8 +6,8 @@ use rtflash_trace::Kind;
 
 use crate::shadow::jobs::Pending;
 
-/// How late a server's job may be under a certificate: a step, where its deadline is shorter than
-/// every task's and that of garbage collection, and so no interval of the demand test contains it.
+/// A step, where its deadline is shorter than every task's and that of garbage collection: no
+/// interval of the demand test contains it then.
 pub(crate) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pending: &Pending) -> Span {
     let (Some(cluster), Some(deadline)) = (pending.release.cluster, pending.release.deadline) else {
         return Span::ZERO;
@@ -33,8 +33,7 @@ pub(crate) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
     longest_blocker(plan, &plan.clusters()[cluster], by).saturating_add(more)
 }
 
-/// The longest step that there is in a cluster with a certificate. With two page registers it is
-/// the longest from the start of an operation to its end, another one before it in the array.
+/// For two page registers from start to end of an operation, another one before it.
 pub(crate) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     if by.is_cached() {
         let device = plan.device();
@@ -56,8 +55,7 @@ pub(crate) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -
     costs.read.max(costs.program).max(copy).max(if suspends { Span::ZERO } else { costs.erase })
 }
 
-/// The longest that a step blocks jobs of earlier deadlines, with what fails of it and is
-/// programmed once more.
+/// Pages of the step that fail and are programmed once more are included.
 pub(crate) fn longest_blocker(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     let step = longest_step(plan, cluster, by);
     let (device, costs) = (plan.device(), StepSpans::new(plan.device(), cluster.page_delay));

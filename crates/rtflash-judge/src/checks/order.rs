@@ -12,9 +12,8 @@ use crate::gauge::{Gauge, Gauges};
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
-/// Whether operations start in the order of their deadlines: how much earlier than the deadline
-/// served the earliest one that had to wait was, against zero. Starved jobs do not count: they
-/// cannot go on.
+/// How much earlier than the deadline served the earliest one that had to wait was, against zero.
+/// Starved jobs do not count: they cannot go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SerialEdf {
     clusters: PerId<ClusterId, PendingQueue>,
@@ -43,7 +42,6 @@ impl SerialEdf {
         }
     }
 
-    /// It is complete, or starved.
     pub(crate) fn leaves(&mut self, pending: &Pending) {
         if let Some(queue) = self.queue(pending) {
             queue.right = None;
@@ -66,7 +64,6 @@ impl SerialEdf {
     }
 }
 
-/// Since when something has been busy without a break, and until when.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct BusyTime {
     since: Instant,
@@ -74,7 +71,6 @@ struct BusyTime {
 }
 
 impl BusyTime {
-    /// It is busy over [start, end).
     fn works(&mut self, start: Instant, end: Instant) {
         if start > self.until {
             self.since = start;
@@ -83,8 +79,7 @@ impl BusyTime {
     }
 }
 
-/// Whether a cluster under serial dispatch works without a break while a job waits for it: how long
-/// it did not, against zero.
+/// How long a cluster under serial dispatch idled while a job waited for it, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SerialIdling {
     busy: PerId<ClusterId, BusyTime>,
@@ -95,7 +90,6 @@ impl SerialIdling {
         SerialIdling { busy: plan.per_cluster(BusyTime::default()) }
     }
 
-    /// The cluster is busy over [start, end), with a job.
     #[inline]
     pub(crate) fn serves(
         &mut self,
@@ -113,7 +107,6 @@ impl SerialIdling {
         }
     }
 
-    /// The run is over, and a job is pending.
     pub(crate) fn end(&self, duration: Instant, pending: &Pending, gauges: &mut Gauges) {
         let Some(cluster) = pending.release.cluster else { return };
         let idle = duration.since(self.busy[cluster].until.max(pending.release.at));
@@ -121,36 +114,29 @@ impl SerialIdling {
     }
 }
 
-/// What is remembered of a chip under parallel dispatch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct ChipHistory {
     /// The starts that a later look may still ask for: ascending in time, descending in deadline.
     starts: Vec<(Instant, u64)>,
-    /// When its last GC operation ended.
     collected: Instant,
     busy: BusyTime,
-    /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of
-    /// those that are not remembered any more, the latest.
+    /// (job, logical page, when); of those that are not remembered, the latest.
     moved: Vec<(JobId, Lpn, Instant)>,
     forgotten: Instant,
 }
 
-/// Idleness chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
-/// later deadline may have started there, nor may the chip have been idle.
+/// While a page or a pass waited for its chip, nothing of a later deadline may have started there,
+/// nor may the chip have been idle: seen afterwards.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ParallelEdf {
     chips: PerId<ChipId, ChipHistory>,
-    /// For each cluster, when each logical page was last programmed, in nanoseconds: before that
-    /// was over, its read had no business on the chip.
+    /// By cluster and logical page, in ns: before that, its read had no business there.
     programmed: PerId<ClusterId, PerId<Lpn, u64>>,
-    /// When the last erase in each cluster ended.
     erased: PerId<ClusterId, Instant>,
 }
 
-/// Starts that are remembered of a chip at most.
 const REMEMBERED: usize = 4096;
 
-/// Pages from other chips that are remembered of a chip at most.
 const MOVES: usize = 64;
 
 impl ParallelEdf {
@@ -166,7 +152,6 @@ impl ParallelEdf {
         }
     }
 
-    /// A page to be written comes from another chip's queue.
     pub(crate) fn moved(&mut self, moved: &Moved) {
         let chip = &mut self.chips[moved.chip];
         match chip.moved.iter_mut().find(|&&mut (job, lpn, _)| job == moved.job && lpn == moved.lpn) {
@@ -179,15 +164,13 @@ impl ParallelEdf {
         }
     }
 
-    /// A chip is busy with a copy that only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding) {
         let chip = &mut self.chips[padding.chip];
         chip.busy.works(padding.start, padding.end);
         chip.collected = padding.end;
     }
 
-    /// The run is over, and a job is pending in the cluster of these chips: they should not all
-    /// have idled.
+    /// A job is pending in the cluster of these chips: they should not all have idled.
     pub(crate) fn end(&self, chips: &[ChipId], duration: Instant, pending: &Pending, gauges: &mut Gauges) {
         let busy = chips.iter().map(|&chip| self.chips[chip].busy.until).max();
         let since = busy.expect("a cluster has chips").max(pending.release.at);
@@ -244,8 +227,7 @@ impl ParallelEdf {
     }
 }
 
-/// Since when the pages of a job may have waited: those of a job that is not real-time wait behind
-/// its passes, together, since the first of them starts at the latest.
+/// Pages of a job that is not real-time wait behind its passes, together, since the first starts.
 #[inline(always)]
 fn page_waits_since(operation: &Operation, pending: &Pending) -> Instant {
     let released = pending.release.at;
@@ -257,8 +239,7 @@ fn page_waits_since(operation: &Operation, pending: &Pending) -> Instant {
 }
 
 impl ChipHistory {
-    /// Since when a page to be written may wait here that came from another chip, behind what
-    /// started at the very instant at which it came; `None` where none is known to have come.
+    /// From another chip, behind what started as it came; `None` where none is known to have come.
     #[inline(always)]
     fn has_come(&self, operation: &Operation) -> Option<Instant> {
         // A job may write a page twice: both may have come.

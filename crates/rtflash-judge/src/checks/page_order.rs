@@ -10,8 +10,7 @@ use crate::place::Place;
 /// The next page of a block that has failed: a mark, for there are fewer pages.
 const RETIRED: u32 = NONE - 1;
 
-/// Pages of a block are programmed in order, each once between erases, and nothing is done to a
-/// block that has failed: pages out of order, against zero.
+/// In order, each once between erases, and nothing in failed blocks: what is not, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PageOrder {
     blocks: usize,
@@ -21,7 +20,6 @@ pub(crate) struct PageOrder {
 }
 
 impl PageOrder {
-    /// For the chips of `chips` positions.
     pub(crate) fn new(plan: &Plan, chips: usize) -> Self {
         let blocks = BlockId(plan.device().blocks_per_chip()).index();
         PageOrder { blocks, pages: plan.device().pages_per_block(), next: vec![NONE; chips * blocks] }
@@ -39,7 +37,6 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = RETIRED;
     }
 
-    /// How many pages of a block of a chip are programmed, where that is known.
     pub(crate) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
         Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
     }

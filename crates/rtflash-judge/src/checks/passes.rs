@@ -12,27 +12,21 @@ use crate::shadow::jobs::Pending;
 use crate::shadow::pages::Mapping;
 use crate::{Assumption, WatchedChip};
 
-/// What a chip has done for the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct WatchedChipPass {
     time: u64,
     /// The block that is collected; `None` between passes.
     victim: Option<BlockId>,
-    /// Pages read from it.
     valid: u64,
-    /// Copies that have been read, padding included.
     reads: u64,
-    /// A page that has been read and not programmed: the logical page, and where it was;
-    /// [`NO_LPN`] where there is none.
+    /// A page read and not programmed: the logical page ([`NO_LPN`]: none), and where it was.
     held: (Lpn, u32),
-    /// Where the page programmed last is.
     last: u32,
 }
 
 const IDLE: WatchedChipPass =
     WatchedChipPass { time: 0, victim: None, valid: 0, reads: 0, held: (NO_LPN, NONE), last: NONE };
 
-/// A cluster's pass.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ClusterPass {
     /// When the last GC read step began, and how many there were.
@@ -42,13 +36,11 @@ struct ClusterPass {
     reserve: u64,
     /// αs.
     reclaimed: u64,
-    /// How many sources of passes have left out their last one.
     left_out: u64,
     chips: u32,
 }
 
-/// What garbage collection is judged by: passes within C^g, the valid pages of a victim within ⌈λP⌉
-/// when it is erased, and what each pass does.
+/// Passes within C^g, victims within ⌈λP⌉ valid pages when erased, and what each pass does.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Passes {
     chips: Vec<WatchedChipPass>,
@@ -63,15 +55,13 @@ pub(crate) struct Passes {
     pub(crate) worst: bool,
 }
 
-/// A job of garbage collection is complete: it has done its pass or left it out.
 pub(crate) fn complete(at: Instant, pending: &Pending, gauges: &mut Gauges) {
     let neither = !pending.erased && pending.left_out.is_none();
     gauges[Assumption::GcLeftOut].note(0, u64::from(neither), || pending.place(at, None));
 }
 
-/// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already), where
-/// `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart, because
-/// of what else happens at the instant.
+/// It has `valid` pages (`NONE`: it is not closed, or a victim already), while `fewest` in the
+/// `lowest` block is what there was. `off`: how far apart they may be at the instant.
 pub(crate) fn chosen(selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32, gauges: &mut Gauges) {
     let place = || Place::from(selection);
     let tie = off == 0 && valid == fewest && lowest != selection.block;
@@ -83,7 +73,6 @@ pub(crate) fn chosen(selection: &Selection, fewest: u32, lowest: BlockId, valid:
 }
 
 impl Passes {
-    /// For the chips of `chips` positions.
     pub(crate) fn new(plan: &Plan, dispatch: Dispatch, chips: usize) -> Self {
         let device = plan.device();
         let clusters = plan.clusters().iter().map(|cluster| ClusterPass {
@@ -104,7 +93,6 @@ impl Passes {
         }
     }
 
-    /// Whether a job's source has left out its last pass.
     fn flag(&mut self, cluster: ClusterId, pending: &Pending) -> &mut bool {
         match pending.release.kind {
             Kind::Server => &mut self.left_out_by_server[cluster],
@@ -120,7 +108,6 @@ impl Passes {
         of.reserve.saturating_add(of.reclaimed.saturating_mul(of.left_out + 1))
     }
 
-    /// A victim is chosen on a chip.
     pub(crate) fn selected(
         &mut self,
         selection: &Selection,
@@ -163,7 +150,6 @@ impl Passes {
         *of = WatchedChipPass { victim: Some(selection.block), ..IDLE };
     }
 
-    /// A pass is left out.
     pub(crate) fn left_out(
         &mut self,
         left_out: &LeftOut,
@@ -194,7 +180,6 @@ impl Passes {
         gauges[Assumption::GcLeftOut].note(0, u64::from(!is_valid), || Place::from(left_out));
     }
 
-    /// A copy only lets time pass.
     pub(crate) fn padding(&mut self, padding: &Padding, chip: usize, gauges: &mut Gauges) {
         gauges[Assumption::Padding].note(0, u64::from(!self.worst), || Place::from(padding));
         let (of, cluster) = (&mut self.chips[chip], &mut self.clusters[padding.cluster]);
@@ -205,7 +190,6 @@ impl Passes {
         }
     }
 
-    /// A GC operation on a chip.
     #[inline(always)]
     pub(crate) fn operation(
         &mut self,

@@ -13,42 +13,34 @@ use crate::Assumption;
 use crate::gauge::{Gauge, Gauges};
 use crate::shadow::jobs::Pending;
 
-/// What a processor was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Stretch {
     start: Instant,
     end: Instant,
     /// The earliest deadline that a page of it was for.
     deadline: u64,
-    /// Whether it was an erase, or a part of one.
     erases: bool,
 }
 
 /// Stretches of a processor that are remembered at most.
 const REMEMBERED: usize = 4096;
 
-/// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorLine {
     bounds: Bounds,
     under_way: Option<Stretch>,
     reads: ReadWaits,
-    /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
-    /// The job that was judged last, if it has waited for nothing: as long as only its own
-    /// operations follow, without a break, they find what it has found.
+    /// The job judged last, if it has waited for nothing: while only its own operations follow,
+    /// without a break, they find the same.
     judged: Option<JobId>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not judged yet.
     paddings: VecDeque<(Instant, Instant)>,
-    /// Whose erase was suspended by the last step.
     suspended: Option<JobId>,
-    /// Until when it was busy, once the run is over.
     over: Option<Instant>,
-    /// What it did before, the latest last.
     before: VecDeque<Stretch>,
-    /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
 }
 
@@ -60,7 +52,6 @@ impl ProcessorLine {
         std::mem::replace(&mut self.suspended, part) == Some(operation.job)
     }
 
-    /// A stretch is over, and remembered: another one begins.
     #[inline(always)]
     fn ends(&mut self, stretch: Stretch) {
         if self.before.len() == REMEMBERED {
@@ -93,8 +84,7 @@ impl ProcessorLine {
         }
     }
 
-    /// Looks at copies without pages that begin before `start`: until when the processor was busy
-    /// before that.
+    /// Until when the processor was busy before the copies without pages that begin before `start`.
     #[inline(always)]
     fn passed(&mut self, start: Instant) -> Instant {
         let mut end = self.before.back().map_or(Instant::START, |last| last.end);
@@ -108,13 +98,11 @@ impl ProcessorLine {
         end
     }
 
-    /// It has been idle until then.
     #[inline(never)]
     fn breaks(&mut self, until: Instant) {
         (self.busy_since, self.judged) = (until, None);
     }
 
-    /// The run is over: until when the processor was busy.
     fn over(&mut self) -> Instant {
         if let Some(end) = self.over {
             return end;
@@ -128,31 +116,25 @@ impl ProcessorLine {
     }
 }
 
-/// What a certificate bounds, for one processor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
-    /// The longest step, and what fails of it and is programmed once more.
     step: u64,
     /// The longest that an erase blocks.
     erase: u64,
     stripe: bool,
-    /// Whether its chips use a second page register.
     cached: bool,
-    /// Whether a step may have pages beside those that it is of.
     backfill: bool,
 }
 
-/// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     times: ReadTimes,
-    /// A program inside a chip.
     program: Span,
     lines: Vec<ProcessorLine>,
-    /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
-    /// which rule D3 must not lengthen; and pages that are filled in where none may be.
+    /// Waiting of reads in superblocks for other clusters and of a pass's for each other, which
+    /// rule D3 must not lengthen; and pages filled in where none may be.
     pub(crate) waits: Gauge,
 }
 
@@ -182,7 +164,6 @@ impl Processors {
         self.lines[processor].paddings.push_back((start, end));
     }
 
-    /// A job has found no page: what was suspended for it goes on.
     pub(crate) fn starves(&mut self, processor: usize) {
         self.lines[processor].suspended = None;
     }
@@ -263,8 +244,7 @@ impl Processors {
 }
 
 impl ProcessorLine {
-    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
-    /// D1.
+    /// Whether it waited for what it should not have: rules R2, S2 and D1.
     fn judge(&mut self, operation: &Operation, pending: &Pending, deadline: u64, gauges: &mut Gauges) {
         let released = pending.release.at;
         let place = || pending.place(operation.start, Some(operation.chip));
@@ -296,8 +276,7 @@ impl ProcessorLine {
 }
 
 impl Processors {
-    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
-    /// it should not have idled.
+    /// A job is pending on its cluster's only processor, that of a chip: it should not have idled.
     pub(crate) fn end(
         &self,
         processor: usize,
@@ -314,9 +293,8 @@ impl Processors {
         gauges[Assumption::WorkConserving].note(0, duration.since(since).as_ns(), place);
     }
 
-    /// Idle time in a stripe: a job's pages wait on chips that do not change, from its release on,
-    /// so one of their processors at least has been busy ever since. Garbage collection is the
-    /// affair of its own chip.
+    /// In a stripe a job's pages wait on chips that do not change, from its release on: one of
+    /// their processors has been busy ever since. Collection is its own chip's affair.
     pub(crate) fn end_on_chips(
         &mut self,
         processors: impl Iterator<Item = usize>,

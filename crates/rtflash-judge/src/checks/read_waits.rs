@@ -18,7 +18,6 @@ pub(crate) struct ReadTimes {
     pub(crate) asks: u64,
 }
 
-/// Those of the step under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReadWaits {
     /// Whether no chip has done anything but users' reads in it.
@@ -29,9 +28,7 @@ pub(crate) struct ReadWaits {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ReadWait {
     channel: ChannelId,
-    /// Whether it is a pass's.
     gc: bool,
-    /// What other clusters may make it wait.
     bound: u64,
     waited: u64,
     place: Place,
@@ -62,7 +59,6 @@ impl ReadWaits {
         }
     }
 
-    /// The step is over, and another one begins.
     #[inline(always)]
     pub(crate) fn judge(&mut self, times: ReadTimes, gauge: &mut Gauge) {
         if !self.waits.is_empty() {

@@ -15,14 +15,12 @@ pub(crate) struct PartLengths {
     pub(crate) sensing: Length,
     pub(crate) programming: Length,
     pub(crate) transfer: Length,
-    /// Zero where commands are not counted.
     pub(crate) command: Span,
     pub(crate) ways: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum CommandToCome {
-    /// Nothing any more.
     Already,
     /// Its command, which asks for the bus at once.
     ByItself,
@@ -30,23 +28,19 @@ enum CommandToCome {
     WithPage,
 }
 
-/// A page that is read, or a row that is programmed, until all of its pages have been moved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StepOnBus {
-    /// The pages, and when each has been moved: at the earliest, and at the latest.
     pages: Vec<(Operation, Option<(Instant, Instant)>)>,
     /// Since when they want the bus: at the earliest, and at the latest.
     wanted: (Instant, Instant),
-    /// When the array is through with the page before, at the latest; of a read, when the cache
-    /// register is free of it.
+    /// When the array is through with the page before, at the latest; of a read, the register.
     free: Instant,
     told: CommandToCome,
     /// Where a command went before its page: when that was over.
     follows: Option<Instant>,
 }
 
-/// What is known of a processor by the records so far. Where times are ranges, of a register that
-/// gets free within one it is the earliest instant.
+/// By the records so far. If times are ranges, a register gets free at the earliest instant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct RegisterDesk {
     /// When the array, and the cache register, are free of what was recorded.
@@ -62,7 +56,6 @@ pub(crate) struct RegisterDesk {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// How much too early its register is used.
     pub(crate) overlap: u64,
     /// An operation before whose page was never moved.
     pub(crate) lacking: Option<Operation>,
@@ -72,7 +65,6 @@ pub(crate) struct Begun {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MovedPage {
-    /// Whether it was read, or programmed.
     pub(crate) action: Action,
     /// Since when its page wanted the bus, at the earliest; and how long it waited, at least.
     pub(crate) wanted: Instant,
@@ -84,8 +76,7 @@ pub(crate) struct MovedPage {
 }
 
 impl RegisterDesk {
-    /// A page is read or programmed for users. `waits`: what it waits for a bus that is not looked
-    /// at.
+    /// `waits`: what it waits for a bus that is not looked at.
     pub(crate) fn page(&mut self, operation: &Operation, of: PartLengths, waits: Option<Span>) -> Begun {
         let start = operation.start;
         let program = operation.action == Action::Program;
@@ -143,8 +134,7 @@ impl RegisterDesk {
         if with { CommandToCome::WithPage } else { CommandToCome::ByItself }
     }
 
-    /// When a read that begins then wants the bus for its page, at the earliest and at the latest;
-    /// as if it needed no command where that is still to come.
+    /// At the earliest and at the latest; as if without the command that is still to come.
     fn sensed(&self, start: Instant, of: PartLengths, waits: Option<Span>) -> (Instant, Instant) {
         let told = match waits {
             Some(wait) if of.command > Span::ZERO => start.saturating_add(wait).saturating_add(of.command),
@@ -154,8 +144,7 @@ impl RegisterDesk {
         (sensed(of.sensing.min), sensed(of.sensing.max))
     }
 
-    /// The processor copies or erases over [start, end): with nothing in its registers. Chips that
-    /// begin together do so in one step.
+    /// The registers are empty. Chips that begin together do so in one step.
     pub(crate) fn inside(&mut self, start: Instant, end: Instant, of: PartLengths) -> Begun {
         if self.inside == Some(start) {
             let end = end.max(self.end);
@@ -168,8 +157,8 @@ impl RegisterDesk {
         Begun { overlap, lacking, off }
     }
 
-    /// What is over, or would be the third of those that are not: an operation whose page was never
-    /// moved; or how far it is from what its parts take, where no transfer has said.
+    /// Over, or the third of those that are not: an operation whose page was never moved; or how
+    /// far it is from what its parts take, if no transfer said.
     fn lacking(&mut self, now: Instant, of: PartLengths) -> (Option<Operation>, u64) {
         let Some(first) = self.steps.front() else { return (None, 0) };
         if let Some(off) = first.off(of) {
@@ -220,8 +209,7 @@ impl RegisterDesk {
         Some(MovedPage { action, wanted: wanted.0, waited, off, asked })
     }
 
-    /// The command of a read is on the bus: it is sensed from then on. `None` where none is to come
-    /// that is like it.
+    /// It is sensed from then on. `None` where no command like it is to come.
     fn told(&mut self, transfer: &Transfer, of: PartLengths) -> Option<MovedPage> {
         let step = self.steps.back().filter(|step| step.told != CommandToCome::Already)?;
         let (operation, _) = step.pages.first().filter(|(operation, _)| is_of(operation, transfer))?;
@@ -243,13 +231,11 @@ impl RegisterDesk {
         Some(MovedPage { action: Action::Read, wanted: wanted.0, waited, off, asked })
     }
 
-    /// An operation whose page has not been moved when the run is over.
     pub(crate) fn left(&self) -> Option<&Operation> {
         self.steps.front().and_then(StepOnBus::left)
     }
 
-    /// How far what is left when the run is over is from what its parts take, and one of its
-    /// operations.
+    /// How far from what the parts take, and one of the operations.
     pub(crate) fn off_at_the_end(&self, of: PartLengths) -> Option<(u64, &Operation)> {
         let step = self.steps.front()?;
         Some((step.off(of)?, &step.pages.first()?.0))
@@ -266,7 +252,6 @@ impl StepOnBus {
         self.pages.iter().all(|(operation, _)| operation.action == Action::Program)
     }
 
-    /// Whether this page is one more of a row.
     fn takes(&self, page: &Operation) -> bool {
         let is_beside = |operation: &Operation| {
             operation.start == page.start
@@ -289,8 +274,7 @@ impl StepOnBus {
         })
     }
 
-    /// How far the operations' ends are from where they should be; `None` until all have been
-    /// moved.
+    /// From where the ends should be; `None` until all pages have been moved.
     fn off(&self, of: PartLengths) -> Option<u64> {
         let (low, high) = self.begun()?;
         let each = self.pages.iter().map(|&(operation, over)| {
@@ -306,7 +290,6 @@ impl StepOnBus {
     }
 }
 
-/// Whether a transfer may be one of an operation.
 fn is_of(operation: &Operation, transfer: &Transfer) -> bool {
     operation.chip == transfer.chip
         && operation.job == transfer.job

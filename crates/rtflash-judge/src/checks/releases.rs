@@ -16,13 +16,11 @@ use crate::place::Place;
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct SeenReleases {
     next: u64,
-    /// The last release; of requests, its nominal arrival.
     last: Instant,
     /// The nominal arrival of the first one; `None` before it.
     first: Option<Instant>,
 }
 
-/// An instant as far behind another one as a third is behind the start.
 fn behind(start: Instant, at: Instant) -> Instant {
     start.saturating_add(at.since(Instant::START))
 }
@@ -31,11 +29,9 @@ fn behind(start: Instant, at: Instant) -> Instant {
 pub(crate) enum Grants<'a> {
     /// Nobody: what it was granted is the run's own affair.
     Unknown,
-    /// The servers of an allocation.
     Admission(Box<dyn Admission + Send + 'a>),
     /// Those of these certificates, once it is known what the run drew from.
     Certificates(&'a PerId<ClusterId, Certified>),
-    /// These.
     Certified(Servers<'a>),
 }
 
@@ -45,8 +41,7 @@ impl std::fmt::Debug for Grants<'_> {
     }
 }
 
-/// The judge of releases: those that are not as the plan says, and those that are missing, against
-/// zero.
+/// Releases that are not as the plan says, and those that are missing, against zero.
 #[derive(Debug)]
 pub(crate) struct Released<'a> {
     pub(crate) grants: Grants<'a>,
@@ -112,9 +107,9 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// A release, the next one of its source, or of a job stream a later one, or one that comes
-    /// late. Returns it as the plan has it. While a job of a stream waits, as `waits` says, the
-    /// queue can be full: then no job is taken.
+    /// The next release of its source, of a job stream also a later or a late one, as the plan has
+    /// it. While a job of a stream waits, as `waits` says, the queue can be full: then no job is
+    /// taken.
     pub(crate) fn judge(&mut self, release: &Release, waits: impl Fn() -> bool, gauges: &mut Gauges) -> Release {
         let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
         let mut last = release.at;
@@ -172,7 +167,6 @@ impl<'a> Released<'a> {
         as_planned
     }
 
-    /// A processor goes on by other terms: D_g of its GC jobs from now on.
     pub(crate) fn changed(&mut self, changed: &TermsChange) {
         let Promise::Certified(certified) = self.plan.promise() else { return };
         let stage = usize::try_from(changed.stage).ok().and_then(|stage| stage.checked_sub(1));
@@ -185,15 +179,13 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Whether a sporadic request comes a period after the one before at the earliest, and with no
-    /// more pages than declared.
+    /// A period after the one before at the earliest, with no more pages than declared.
     fn is_allowed(&self, period: Period, seen: SeenReleases, nominal: Instant, pages: u64, declared: u64) -> bool {
         let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
         nominal >= earliest && (1..=declared).contains(&pages)
     }
 
-    /// From when on the periods of a source of GC jobs count: the nominal arrival of its task's
-    /// first write request. `None` where none has been seen.
+    /// The nominal arrival of its task's first write request.
     fn collection_starts(&self, source: &Source) -> Option<Instant> {
         if !self.sporadic {
             return Some(Instant::START);
@@ -203,7 +195,6 @@ impl<'a> Released<'a> {
         self.seen[writer?.0].first
     }
 
-    /// Whether a job that is not real-time has a deadline where it has to have one.
     fn is_served_as_granted(&self, release: &Release) -> bool {
         match self.service {
             Service::Background => release.deadline.is_none(),
@@ -211,7 +202,6 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Whether a job of a stream arrives when the task set says.
     fn arrives(&self, stream: usize, seen: SeenReleases, release: &Release) -> bool {
         let Some(job) = self.plan.jobs().get(stream) else { return false };
         let index = release.job.index;
@@ -229,7 +219,6 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Deadline and cluster that a job that is not real-time is granted, where that is known.
     fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
         if self.service == Service::Background {
             return None;
@@ -246,8 +235,7 @@ impl<'a> Released<'a> {
         Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
     }
 
-    /// The nominal arrival of a request with this relative deadline: at k periods; of sporadic ones
-    /// what the deadline says that is recorded, as far as the release allows.
+    /// At k periods; of sporadic ones by the recorded deadline, as far as the release allows.
     fn nominal(&self, source: &Source, period: Span, deadline: Span, release: &Release) -> Instant {
         if !self.sporadic {
             let nominal = u128::from(period.as_ns()) * u128::from(release.job.index);
@@ -257,8 +245,7 @@ impl<'a> Released<'a> {
         stated.min(release.at).max(release.at.saturating_sub(source.jitter))
     }
 
-    /// The run is over: what should have been released before `duration`, in the clusters that are
-    /// watched, and of the job streams if `streams`.
+    /// Before `duration`, in the clusters that are watched, and of the job streams if `streams`.
     pub(crate) fn finish(&self, duration: Instant, watched: &[ClusterId], streams: bool, gauges: &mut Gauges) {
         let gauge = &mut gauges[Assumption::Releases];
         let place = || Place::in_cluster(duration, None);

@@ -12,13 +12,11 @@ struct Turn {
     behind: Option<ChipId>,
 }
 
-/// The last turns of a bus.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Turns(VecDeque<Turn>);
 
 impl Turns {
-    /// A chip has the bus from `now` on, and has wanted it since `wanted`. Says for how long it was
-    /// passed over. `chips` are on the channel: a chip waits for one turn of each other one.
+    /// For how long the chip was passed over: it waits for one turn of each other of `chips` chips.
     pub(crate) fn take(&mut self, chip: ChipId, wanted: Instant, now: Instant, chips: usize) -> Span {
         let comes = |behind: Option<ChipId>, chip: ChipId| (behind.is_some_and(|behind| chip <= behind), chip);
         let earlier = |turn: &&Turn| turn.at >= wanted && comes(turn.behind, turn.chip) > comes(turn.behind, chip);

@@ -13,31 +13,25 @@ pub(crate) struct WatchedPass {
     /// Pages that have been read and not programmed: the logical page, and where it was.
     pub(crate) buffer: Vec<(Lpn, u32)>,
     pub(crate) copied: u64,
-    /// When the last step of reads and the last one of programs began, and how many there were,
-    /// padding included.
+    /// Begin and number of reads, and of programs, padding included.
     pub(crate) began: (Option<Instant>, Option<Instant>),
-    /// When the last read ends, in a stripe.
     pub(crate) read: Option<Instant>,
     pub(crate) steps: (u64, u64),
-    /// Read steps without pages.
     pub(crate) padded: u64,
-    /// What its steps took that are over, and the last one: a step ends when all its chips are
-    /// done.
+    /// Steps that are over, and the last one: a step ends when all its chips are done.
     pub(crate) time: u64,
     pub(crate) step: Option<(Instant, Instant)>,
     pub(crate) erased: u32,
     /// What it takes longer as its erase was suspended, at most.
     pub(crate) suspended: u64,
     pub(crate) erase: EraseStep,
-    /// Whose it is and how many pages it copies at most, where it moves those of a block that has
-    /// failed.
+    /// Whose it is and how many pages it copies at most, where its block has failed.
     pub(crate) moves: Option<(JobId, u64)>,
     /// Whether that block is worn least, and has not failed.
     pub(crate) levels: bool,
 }
 
 impl WatchedPass {
-    /// An operation of it: of the last step, or of another one.
     #[inline(always)]
     pub(crate) fn takes(&mut self, start: Instant, end: Instant) {
         match &mut self.step {
@@ -49,12 +43,11 @@ impl WatchedPass {
         }
     }
 
-    /// Its erase on one of its chips, or a part of that. `suspension`: what suspending it takes.
-    /// Says whether it is as those of the other chips make it.
+    /// Or a part of it; `suspension`: what suspending takes. Whether it is as the other chips' are.
     pub(crate) fn erases(&mut self, operation: &Operation, chips: u32, suspension: u64) -> bool {
         let is_so = self.erase.takes(operation, chips);
         if operation.action == Action::ErasePart {
-            if self.erase.is_suspended_once() {
+            if self.erase.suspended == 1 {
                 self.suspended = self.suspended.saturating_add(suspension);
             }
             return is_so && suspension > 0;

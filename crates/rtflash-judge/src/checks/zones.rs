@@ -12,16 +12,12 @@ use super::page_order::PageOrder;
 use crate::gauge::Gauge;
 use crate::place::Place;
 
-/// Where rings go on, and what does not go on there, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ZoneOrder {
     pub(crate) gauge: Gauge,
-    /// For each chip that is watched, and each ring of its cluster, the next page, counted through
-    /// the ring's blocks; [`NONE`] where it is not known yet.
+    /// By watched chip and ring, counted through the ring's blocks; [`NONE`]: not known yet.
     next: Vec<Vec<u32>>,
-    /// The ring of each source of requests, by number in its cluster.
     own: PerId<SourceId, Option<usize>>,
-    /// The blocks that have failed of each chip that is watched, and those in their places.
     replaced: BTreeMap<usize, ReplacedBlocks>,
 }
 
@@ -65,8 +61,7 @@ impl ZoneOrder {
         }
     }
 
-    /// A block of a chip has failed: the lowest one that is kept back takes its place, and
-    /// its first page is the next one of the ring.
+    /// The lowest block kept back takes its place, and its first page is the ring's next one.
     pub(crate) fn failed(&mut self, failed: &Failed, chip: usize, plan: &Plan) {
         let Promise::Certified(certified) = plan.promise() else { return };
         let by = &certified[failed.cluster];
@@ -95,8 +90,8 @@ impl ZoneOrder {
         self.next[chip].extend_from_slice(next);
     }
 
-    /// An operation of a request on a chip, `chip` among all that are watched, before `order`
-    /// knows of it. Anywhere but in its own zones a request erases nothing.
+    /// `chip`: among all that are watched, before `order` knows. Outside of its zones a request
+    /// erases nothing.
     pub(crate) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
         let is_valid = match operation.action {
             _ if operation.kind == Kind::Gc => return,

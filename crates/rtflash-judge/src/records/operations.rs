@@ -107,7 +107,6 @@ fn is_astray(operation: &Operation, pending: &Pending, range: &Range<Lpn>) -> bo
 }
 
 impl WatchedChip {
-    /// Whether it is a chip of an operation's cluster, which is the job's.
     #[inline(always)]
     fn is_of(&self, operation: &Operation, pending: &Pending) -> bool {
         self.cluster == operation.cluster && pending.release.cluster == Some(operation.cluster)
@@ -115,7 +114,6 @@ impl WatchedChip {
 }
 
 impl ByCertificates<'_> {
-    /// An operation of a job on a chip, before the map knows of it.
     fn operation(
         &mut self,
         operation: &Operation,
@@ -136,8 +134,7 @@ impl ByCertificates<'_> {
         }
     }
 
-    /// The map knows of an operation of a processor now, which may have taken a page that is not
-    /// pending.
+    /// The map knows of an operation now, which may have taken a page that is not pending.
     fn took(
         &mut self,
         operation: &Operation,
@@ -160,7 +157,6 @@ impl ByCertificates<'_> {
 }
 
 impl ByUtilization {
-    /// An operation of a job begins on a chip of the job's cluster, or of another one.
     fn begins(&mut self, operation: &Operation, pending: &Pending, gauges: &mut Gauges) {
         if let Order::Serial(edf, idling) = &mut self.order {
             let Operation { cluster, start, end, .. } = *operation;

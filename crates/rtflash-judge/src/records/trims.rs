@@ -8,7 +8,6 @@ use crate::rules::Rules;
 use crate::{Assumption, Checks, Place};
 
 impl Checks<'_> {
-    /// A task has given pages back, which are its own.
     pub(crate) fn trimmed(&mut self, trimmed: &Trimmed) {
         let Trimmed { at, cluster, lpn: Lpn(first), pages, kept } = *trimmed;
         let Some(&chip) = self.plan.clusters()[cluster].chips.first() else { return };
@@ -32,7 +31,6 @@ impl Checks<'_> {
         }
     }
 
-    /// A page that a job would read holds nothing, so that it is over.
     pub(crate) fn empty_page(&mut self, empty: &EmptyPage) {
         let EmptyPage { at, job, cluster, chip, lpn } = *empty;
         let found = find(&mut self.ledger, &self.chips, job, cluster, chip);

@@ -181,8 +181,7 @@ impl Report {
 pub struct Statistics {
     report: Report,
     ledger: Ledger,
-    /// When the last operation of each chip ends: with two page registers the next one may begin
-    /// before that.
+    /// If there are two page registers, the next operation can begin before that.
     until: PerId<ChipId, Instant>,
     duration: Instant,
 }

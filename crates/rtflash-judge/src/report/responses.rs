@@ -14,7 +14,6 @@ pub struct Responses {
     max: u64,
 }
 
-/// A histogram as what it has counted.
 mod counts {
     use hdrhistogram::Histogram;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -102,8 +101,8 @@ impl Responses {
         if self.exact.is_empty() && self.many.is_none() { None } else { Span::from_ns(self.max) }
     }
 
-    /// The response time that `per_mille` of a thousand jobs do not exceed (nearest rank): exact up
-    /// to 65,535 jobs, above that at most one thousandth too long. `None` where no job is complete.
+    /// `per_mille` of a thousand jobs do not exceed it (nearest rank): exact up to 65,535 jobs,
+    /// above that at most one thousandth too long. `None` where no job is complete.
     pub fn percentile(&self, per_mille: u16) -> Option<Span> {
         let rank = |count: u64| (u128::from(count) * u128::from(per_mille)).div_ceil(1_000).max(1);
         if let Some(histogram) = &self.many {

@@ -16,12 +16,10 @@ pub struct MostWorn {
     pub erases: u64,
     /// As many a day.
     pub erases_per_day: f64,
-    /// How often each of its blocks was erased, in the mean. Below one, what was on the device at
-    /// the start is still at work.
+    /// Erases of a block in the mean: below one, the start's contents are still at work.
     pub turns: f64,
-    /// Years (of 365.25 days) until its blocks have been erased as often as they endure, all alike,
-    /// if it goes on so; `None` where it was not erased, or the device does not say what a block
-    /// endures.
+    /// 365.25 days each, until its blocks are worn out, all alike; `None` if it was not erased, or
+    /// the device does not state the endurance.
     pub lifetime_years: Option<f64>,
 }
 

@@ -12,32 +12,27 @@ use crate::place::Place;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub(crate) release: Release,
-    /// Time that its own pages have taken.
     pub(crate) service: u64,
     pub(crate) reads: u64,
     pub(crate) programs: u64,
     pub(crate) failed: u64,
-    /// When the last of all its operations ends.
     pub(crate) last_end: Instant,
     /// When it last left a pass out, or found a page that holds nothing.
     pub(crate) left_out: Option<Instant>,
     /// Whether it has collected anything: read, copied, erased, or let time pass for that.
     pub(crate) collected: bool,
     pub(crate) erased: bool,
-    /// Victims chosen for it, and blocks erased.
     pub(crate) victims: u64,
     pub(crate) erases: u64,
     /// When its own pages began to be served.
     pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
     pub(crate) was_starved: bool,
-    /// Operations of later deadlines that were under way at its release, by chip: what was left of
-    /// them.
+    /// By chip: what was left of operations of later deadlines.
     pub(crate) blockers: Vec<(ChipId, Span)>,
 }
 
 impl Pending {
-    /// The deadline, the end of time for a job without one.
     #[inline(always)]
     pub(crate) fn deadline(&self) -> u64 {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
@@ -52,7 +47,6 @@ impl Pending {
         self.release.kind == Kind::Server && self.release.deadline.is_none()
     }
 
-    /// An operation on a page of its own, which takes its chip the time `own`.
     #[inline(always)]
     pub(crate) fn serves(&mut self, operation: &Operation, own: Span) {
         self.last_end = operation.end.max(self.last_end);
@@ -67,7 +61,6 @@ impl Pending {
         self.begun.get_or_insert(operation.start);
     }
 
-    /// An operation of a pass that it has.
     #[inline]
     pub(crate) fn collects(&mut self, operation: &Operation) {
         self.last_end = operation.end.max(self.last_end);
@@ -79,8 +72,7 @@ impl Pending {
     }
 }
 
-/// The jobs of one source, in order of release; complete ones leave holes until those before them
-/// are complete too.
+/// In order of release; complete jobs leave holes until those before them are complete.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SourceLine {
     /// Behind the highest number that has been released.
@@ -88,7 +80,6 @@ struct SourceLine {
     /// Numbers below that have not been: of a job stream only, the highest ones, ascending.
     skipped: VecDeque<u64>,
     jobs: VecDeque<(u64, Option<Pending>)>,
-    /// Pending jobs that no cluster has taken: nothing comes of them.
     untaken: u64,
 }
 
@@ -96,7 +87,6 @@ struct SourceLine {
 const FEW: usize = 1024;
 
 impl SourceLine {
-    /// A number is released, the next one or one that was skipped.
     fn take(&mut self, index: u64) {
         match self.skipped.binary_search(&index) {
             Ok(at) => {
@@ -129,7 +119,6 @@ impl SourceLine {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     lines: PerId<SourceId, SourceLine>,
-    /// Whether it sees the jobs of all clusters, in one order.
     ordered: bool,
 }
 
@@ -139,8 +128,7 @@ impl Ledger {
         Ledger { lines: (0..sources).map(|_| SourceLine::default()).collect(), ordered }
     }
 
-    /// Whether a job that is released is the next one of its source. Jobs of a stream are divided
-    /// between clusters, each of which has a clock of its own: some may be left out, or come late,
+    /// Clusters have clocks of their own: of a stream, some jobs may be left out, or come late,
     /// where they are not all seen in one order.
     pub(crate) fn is_next(&self, release: &Release) -> bool {
         let line = &self.lines[release.job.source];
@@ -153,7 +141,6 @@ impl Ledger {
         self.lines.iter().map(|line| line.skipped.len() as u64).sum()
     }
 
-    /// A job is released. `false` where it is not the next one.
     pub(crate) fn release(&mut self, release: &Release) -> bool {
         if !self.is_next(release) {
             return false;
@@ -187,7 +174,6 @@ impl Ledger {
         true
     }
 
-    /// Pending jobs that no cluster has taken.
     pub(crate) fn untaken(&self) -> u64 {
         self.lines.iter().map(|line| line.untaken).sum()
     }

@@ -37,8 +37,7 @@ struct ClusterShape {
 }
 
 impl ClusterShape {
-    /// The place of a page's block among those of all chips that are watched, which have `blocks`
-    /// of `pages` each: the cluster's stand one after another, from the `first` on.
+    /// Among all chips that are watched, of `blocks` of `pages`: the cluster's from `first` on.
     #[inline(always)]
     fn block_of(self, blocks: usize, pages: u32, first: usize, spot: u32) -> usize {
         let block = BlockId(spot / pages).index();
@@ -46,8 +45,7 @@ impl ClusterShape {
     }
 }
 
-/// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
-/// fewer pages than this.
+/// In the number of valid pages of a block that is not closed, or a victim: there are fewer pages.
 const TAKEN: u32 = 1 << 31;
 
 /// The number of blocks that are compared together.
@@ -56,44 +54,35 @@ const AT_ONCE: usize = 32;
 #[derive(Debug, Serialize, Deserialize)]
 struct MappedCluster {
     shape: ClusterShape,
-    /// Pages of a block of a processor.
     full: u32,
-    /// Blocks of a processor that are kept back for those that fail.
     spare: u32,
-    /// Where each logical page was last seen: position of the chip · pages of a chip + page; `NONE`
-    /// if it has not been yet.
+    /// Position of the chip · pages of a chip + page; `NONE` if it has not been seen yet.
     spots: PerId<Lpn, u32>,
 }
 
-/// What is read is what was last written, and nothing that is valid is erased: stale reads and lost
-/// pages, against zero.
+/// A read page was last written, and no valid page is erased: exceptions, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mapping {
-    /// Blocks of a chip: twice, so that nothing is converted for every page.
     blocks: usize,
     blocks_per_chip: u32,
     pages: u32,
     clusters: PerId<ClusterId, MappedCluster>,
-    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks
-    /// are) the pages known to be valid, with [`TAKEN`] unless it is closed and no victim.
+    /// The pages known to be valid, with [`TAKEN`] unless the block is closed and no victim; of a
+    /// superblock where its first chip's blocks are.
     valid: Vec<u32>,
-    /// And those programmed since the last erase.
     programmed: Vec<u32>,
-    /// For each chip that is watched, where its processor or cluster keeps its free pages: the
-    /// first chip's.
+    /// The first chip's of its processor or cluster.
     pools: Vec<Pool>,
     /// Whether it is known what was on the device at the start.
     pub(crate) known: bool,
     rows: PerId<ClusterId, RowPages>,
     /// What each chip that is watched did last, where blocks may fail: else there are none.
     last: Vec<LastOperations>,
-    /// Blocks that have failed, by their places in `valid`.
     retired: BTreeSet<usize>,
     pub(crate) wear: Option<BlockWear>,
 }
 
 impl Mapping {
-    /// For the chips of `chips` positions, and the clusters in `clusters`.
     pub(crate) fn new(plan: &Plan, chips: usize, clusters: &[ClusterId]) -> Self {
         let blocks = BlockId(plan.device().blocks_per_chip()).index();
         let pages = plan.device().pages_per_block();
@@ -150,8 +139,7 @@ impl Mapping {
         if self.clusters[at.cluster].shape.stripe { at.watched } else { at.first() }
     }
 
-    /// Free pages at an instant, of the processor of a chip, or without certificates of its
-    /// cluster; `None` where the start is not known.
+    /// Without certificates the cluster's; `None` where the start is not known.
     #[inline]
     pub(crate) fn free(&mut self, at: WatchedChip, now: Instant) -> Option<u64> {
         let (pages, pool) = (i64::from(self.pages), self.pool(at));
@@ -166,9 +154,8 @@ impl Mapping {
         self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
-    /// Of the processor of a chip: the fewest valid pages of a closed block that is no victim, the
-    /// lowest such block, and how many blocks are not closed, or victims. `None` where the start is
-    /// not known.
+    /// The pages of a closed block, no victim; the lowest such block; the number of others. `None`
+    /// where the start is not known.
     pub(crate) fn fewest(&self, at: WatchedChip) -> Option<(u32, BlockId, u64)> {
         let base = self.base(at);
         if !self.known {
@@ -194,8 +181,7 @@ impl Mapping {
         Some((fewest, BlockId::from_index(block), u64::from(open).saturating_sub(spare)))
     }
 
-    /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
-    /// victim yet.
+    /// Its valid pages, if the block is closed and no victim yet.
     pub(crate) fn take(&mut self, at: WatchedChip, block: BlockId) -> Option<u32> {
         let of = self.base(at) + block.index();
         let valid = self.valid[of];

@@ -5,11 +5,9 @@
 pub struct Arrivals {
     /// The first one.
     pub first: u64,
-    /// Job k + 1 comes the period and the k-th of these after job k; behind the list its last entry
-    /// holds.
+    /// Job k + 1 comes the period and the k-th of these after job k; the last entry holds on.
     pub gaps: Vec<u64>,
-    /// If operations can be shorter than stated: the length, in thousandths of the way from the
-    /// shortest to the longest.
+    /// In thousandths of the way from the shortest to the longest.
     pub length: u16,
 }
 

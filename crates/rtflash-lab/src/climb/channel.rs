@@ -80,17 +80,14 @@ pub struct Latest {
 struct ModelJob {
     task: usize,
     due: i128,
-    /// Steps not ended yet.
     left: i128,
 }
 
-/// The step of a chip that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ModelStep {
     Sensing {
         until: i128,
     },
-    /// Waits for the bus or has it.
     Asking,
     /// Programs, copies or erases.
     Inside {
@@ -113,8 +110,7 @@ struct ModelChip<'a> {
 }
 
 impl ChannelModel<'_> {
-    /// Runs until a late job has ended, or to an instant. `arrivals` are those of all tasks, in the
-    /// order of the chips and their lists.
+    /// `arrivals` are those of all tasks, in the order of the chips and their lists.
     pub fn run(&self, arrivals: &[Arrivals], end: i128) -> Latest {
         let mut arrivals = arrivals.iter().map(|of| (i128::from(of.first), 0, of.clone()));
         let mut chips: Vec<ModelChip> = Vec::new();
@@ -153,8 +149,7 @@ impl ChannelModel<'_> {
 }
 
 impl ModelChip<'_> {
-    /// Releases, ends and the choice of a step at an instant. Says whether the chip asks for the
-    /// bus.
+    /// Whether the chip asks for the bus.
     fn proceed(&mut self, now: i128, times: UnitTimes) -> bool {
         self.release(now);
         match self.step {
@@ -186,8 +181,7 @@ impl ModelChip<'_> {
         }
     }
 
-    /// Begins a step of the job of the earliest deadline, if there is one. Says whether it asks for
-    /// the bus.
+    /// Whether the step of the earliest deadline asks for the bus.
     fn begin_step(&mut self, now: i128, times: UnitTimes) -> bool {
         let Some(job) = self.earliest() else { return false };
         let ModelJob { task, left, .. } = self.jobs[job];
@@ -202,13 +196,11 @@ impl ModelChip<'_> {
         step == ModelStep::Asking
     }
 
-    /// The job of the earliest deadline.
     fn earliest(&self) -> Option<usize> {
         let key = |job: &ModelJob| (job.due, self.ties == ChannelTies::ByTurns && job.task == self.last_task, job.task);
         (0..self.jobs.len()).min_by_key(|&job| key(&self.jobs[job]))
     }
 
-    /// The page of this chip that was on the bus is over.
     fn transferred(&mut self, now: i128, times: UnitTimes) {
         let (job, _) = self.step.expect("it asked");
         match self.tasks[self.jobs[job].task].work {

@@ -17,14 +17,13 @@ use super::{Arrivals, Climbable, ClimbedRequest};
 pub struct OnExecutor {
     plan: Plan,
     options: Options,
-    /// Nanoseconds of a unit.
     unit: u64,
     sources: Vec<(SourceId, TaskId, Kind)>,
     requests: Vec<ClimbedRequest>,
 }
 
 impl OnExecutor {
-    /// An allocation to be run with these options, whose releases are moved by multiples of `unit`.
+    /// Releases are moved by multiples of `unit`.
     ///
     /// # Errors
     /// Where it cannot be run.
@@ -99,7 +98,6 @@ impl Climbable for OnExecutor {
     }
 }
 
-/// Ends beside their deadlines.
 #[derive(Debug)]
 struct EndWatch {
     /// Of each source the latest end so far.
@@ -107,15 +105,13 @@ struct EndWatch {
     pending: Vec<(JobId, Instant)>,
 }
 
-/// How much later one instant is than another.
 fn later(at: Instant, due: Instant) -> i64 {
     let [at, due] = [at, due].map(|instant| i64::try_from(instant.as_ns()).expect("an instant is below 2⁶³"));
     at - due
 }
 
 impl EndWatch {
-    /// The latest end of a source. A pending job whose deadline is over counts as if it ended at
-    /// the end of the run.
+    /// A pending job whose deadline is over counts as if it ended at the end of the run.
     fn latest_by(&self, source: SourceId, end: Instant) -> Option<i64> {
         let of_source = self.pending.iter().filter(|(job, due)| job.source == source && *due < end);
         of_source.map(|&(_, due)| later(end, due)).chain(self.latest[source]).max()

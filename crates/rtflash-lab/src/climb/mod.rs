@@ -28,9 +28,8 @@ pub trait Climbable {
     /// What may be moved: one entry for each request of each task.
     fn requests(&self) -> &[ClimbedRequest];
 
-    /// Runs with these arrivals, those of each request. Of each request the latest end of a job,
-    /// counted from its deadline, in nanoseconds or units: above zero if a job was late; `None`
-    /// where none was due.
+    /// The latest end of a job of each request after its deadline, in nanoseconds or units, with
+    /// these arrivals; `None` where none was due.
     fn run(&self, arrivals: &[Arrivals]) -> Vec<Option<i64>>;
 }
 
@@ -65,11 +64,9 @@ impl Climbed {
     }
 }
 
-/// Climbs towards late ends of one request, by its place in [`Climbable::requests`].
-///
-/// Each start has random phases within two periods of the request. One start in three is strictly
-/// periodic; in one in three requests come up to 8 units later than they might, and in one in three
-/// up to a quarter of a period later.
+/// Towards late ends of one of [`Climbable::requests`]. Each start has random phases within two
+/// periods; a third are strictly periodic, and in thirds requests come up to 8 units, or a quarter
+/// of a period, later.
 pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climbed {
     let mut runs = 0;
     let mut run = |arrivals: &[Arrivals]| {
@@ -101,10 +98,8 @@ pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climb
     Climbed { latest: best, arrivals, runs }
 }
 
-/// One start of a climber.
 struct Climber<'r> {
     requests: &'r [ClimbedRequest],
-    /// The period of the request that is watched.
     period: u64,
     stream: Stream,
     gaps: Gaps,

@@ -86,8 +86,7 @@ pub const TABLE: &[Row] = &[
     row(LeftOutOfRow::Ties, [4, 8, 4, 4], &[&[reads(7, 168), collects(7, 168)], &[reads(48, 36_000)]]),
 ];
 
-/// Nanoseconds of a unit on the executor: so long that sensing in one nanosecond takes next to no
-/// time.
+/// So long that sensing in one nanosecond takes next to no time.
 const UNIT: u64 = 1_000;
 /// Twice the shortest time that sensing can take, in nanoseconds.
 const TWICE: u64 = 2;
@@ -117,8 +116,8 @@ impl Row {
         OnChannel::new(self.channel(), 3 * self.T())
     }
 
-    /// The row on the executor, with certificates by the test without its term; `None` where the
-    /// executor does not do what the row says: collection without writes, ties by turns.
+    /// Certificates are by the test without its term; `None` if the executor does not do it:
+    /// collection without writes, ties by turns.
     pub fn on_executor(&self) -> Option<OnExecutor> {
         let set = self.set()?;
         let allocation = allocation(&set, self.left_out.term())?;
@@ -135,8 +134,8 @@ impl Row {
         OnExecutor::new(&set, &allocation, &Stripe::relying_on(Reliance::Queue), options, Span::from_ns(UNIT)?).ok()
     }
 
-    /// The task set, a task for each chip and chip 0 last: where several chips ask at once, the bus
-    /// goes to the lowest. `None` where a chip does what is no request.
+    /// A task for each chip and chip 0 last: the bus goes to the lowest. `None` where a chip does
+    /// what is no request.
     pub fn set(&self) -> Option<TaskSet> {
         let mut times = self.times.map(|time| u64::from(time) * UNIT);
         if self.left_out == LeftOutOfRow::Sensing {
@@ -151,8 +150,7 @@ impl Row {
     }
 }
 
-/// A chip's tasks as one task of the library; `None` where they collect, or there are more than a
-/// read and a write.
+/// `None` where they collect, or there are more than a read and a write.
 fn task(name: String, of: &[ChannelTask]) -> Option<rtflash_model::Task> {
     let mut task = rtflash_model::Task { name, read: None, write: None, data_pages: None };
     for ChannelTask { work, T } in of {
@@ -170,8 +168,7 @@ fn task(name: String, of: &[ChannelTask]) -> Option<rtflash_model::Task> {
     Some(task)
 }
 
-/// Each task on a chip of its own, with what (T'') certifies, a term left out; `None` where it
-/// rejects the set.
+/// Each task on a chip, by (T'') with a term left out; `None` where it rejects the set.
 pub fn allocation(set: &TaskSet, left_out: Option<&'static str>) -> Option<Allocation> {
     let analysis = Stripe::relying_on(Reliance::Queue);
     let clusters = EqualSplit.allocate(set, &analysis).allocation()?.clusters();

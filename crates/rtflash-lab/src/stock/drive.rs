@@ -7,18 +7,15 @@ use rtflash_model::random::Stream;
 
 use super::memory::{StockAddresses, StockMemory};
 
-/// How requests come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StockArrivals {
     /// All at once, and then as often as they may.
     Together,
     /// From random moments on.
     Apart,
-    /// With random gaps.
     Seldom,
     /// Reads just after an operation as long as any has begun, as far as they may; all at once.
     BehindOperations,
-    /// As a climber says.
     ToldStock,
 }
 
@@ -62,14 +59,12 @@ pub struct StockFinding {
     pub observed: u64,
 }
 
-/// What is broken first, if anything is.
 type Broken = Option<StockFinding>;
 
 fn pages(check: StockCheck, bound: usize, observed: usize) -> StockFinding {
     StockFinding { check, bound: bound as u64, observed: observed as u64 }
 }
 
-/// A request that waits.
 struct Waiting {
     released: u64,
     deadline: u64,
@@ -88,8 +83,7 @@ pub(super) struct StockSource {
     pub(super) gaps: Vec<u64>,
 }
 
-/// A pass under way: the pages that it has to copy, whether the first of these has been read, and
-/// its block.
+/// The pages that it has to copy, whether the first has been read, and its block.
 struct StockPass {
     block: usize,
     copies: Vec<usize>,
@@ -101,7 +95,6 @@ struct StockPass {
 pub(super) const RELEASES: usize = 24;
 
 pub(super) struct StockDrive<'a> {
-    /// Of a read, a program and an erase.
     times: [u64; 3],
     memory: StockMemory,
     sources: Vec<StockSource>,
@@ -113,16 +106,13 @@ pub(super) struct StockDrive<'a> {
     addresses: StockAddresses,
     victim_bound: usize,
     pub(super) passes: u64,
-    /// How much time was left at the deadline of the read, and of the write, that had least, below
-    /// zero where it was late.
+    /// At the deadline of the read, and of the write, that had least; below zero where it was late.
     pub(super) least: [i128; 2],
-    /// When operations of writers began.
     pub(super) began: Vec<u64>,
     rng: &'a mut Stream,
 }
 
 impl<'a> StockDrive<'a> {
-    /// Before the first request.
     pub(super) fn new(
         times: [u64; 3],
         memory: StockMemory,
@@ -198,7 +188,6 @@ impl<'a> StockDrive<'a> {
         self.now += time;
     }
 
-    /// One step of the drive.
     fn step(&mut self) -> Broken {
         let [read, write, _] = self.times;
         if let Some(first) = self.reads.front_mut() {
@@ -257,7 +246,6 @@ impl<'a> StockDrive<'a> {
         None
     }
 
-    /// The first request of a queue is done.
     fn over(&mut self, reads: bool) -> Broken {
         let done = if reads { self.reads.pop_front()? } else { self.writes.pop_front()? };
         let least = &mut self.least[usize::from(!reads)];

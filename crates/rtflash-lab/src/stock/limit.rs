@@ -22,8 +22,7 @@ struct DrawnRequest {
     writes: bool,
 }
 
-/// A set at its limit: it is accepted, and with periods a bit shorter it is not. `None` where what
-/// was drawn is no device, or is accepted at no load.
+/// Accepted, and with periods a bit shorter not. `None` for no device, or accepted at no load.
 pub(super) fn at_limit(left_out: Option<&'static str>, rng: &mut Stream) -> Option<TaskSet> {
     let drawn = DrawnStock::new(rng)?;
     let accepts = |stretch| Some(accepts(left_out, &drawn.set(stretch)?));
@@ -38,7 +37,6 @@ pub(super) fn at_limit(left_out: Option<&'static str>, rng: &mut Stream) -> Opti
     drawn.set(yes)
 }
 
-/// What the test says of a set, with a term left out.
 pub(super) fn accepts(left_out: Option<&'static str>, set: &TaskSet) -> bool {
     let tasks: Vec<TaskId> = set.tasks().ids().collect();
     leaving_out(left_out, || weakened::test_cluster(set, &weakened::Stock as &dyn weakened::Analysis, &tasks, 1))
@@ -89,7 +87,6 @@ pub(super) fn drive<'a>(
     StockDrive::new(times, memory, bound.unwrap_or(pages), sources, coming, addresses, rng)
 }
 
-/// A drive under an adversary that is drawn.
 pub(super) fn by_chance<'a>(set: &TaskSet, rng: &'a mut Stream) -> StockDrive<'a> {
     let coming = rng.one_of(&[
         StockArrivals::Together,

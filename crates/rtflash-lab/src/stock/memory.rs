@@ -2,7 +2,6 @@
 
 use rtflash_model::random::Stream;
 
-/// What is overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StockAddresses {
     Random,
@@ -27,7 +26,6 @@ pub(super) struct StockMemory {
     blocks: Vec<StockBlock>,
     pages: usize,
     open: usize,
-    /// Where each page of data is.
     at: Vec<usize>,
     next: usize,
 }
@@ -46,7 +44,6 @@ impl StockMemory {
         memory
     }
 
-    /// Pages of a block.
     pub(super) fn pages(&self) -> usize {
         self.pages
     }
@@ -77,12 +74,10 @@ impl StockMemory {
         Some((victim, self.blocks[victim].valid.clone()))
     }
 
-    /// Erases a block, which holds nothing any more.
     pub(super) fn erase(&mut self, block: usize) {
         self.blocks[block] = StockBlock { valid: Vec::new(), left: self.pages };
     }
 
-    /// The page of data that is written next.
     pub(super) fn overwritten(&mut self, addresses: StockAddresses, rng: &mut Stream) -> usize {
         match addresses {
             StockAddresses::Random => rng.index(self.at.len()),

@@ -61,7 +61,6 @@ pub struct StockSoaked {
     pub broken: Vec<StockBroken>,
 }
 
-/// What breaks one check.
 #[derive(Debug, Clone, Copy)]
 struct StockCount {
     runs: u64,
@@ -106,8 +105,7 @@ impl StockTally {
     }
 }
 
-/// The set of this number, at the limit of the test; `None` where what was drawn is accepted at no
-/// load, or with the term that is left out as well.
+/// At the limit; `None` where it is accepted at no load, or also with the term left out.
 pub fn stock_set(search: StockSearch, number: u64) -> Option<TaskSet> {
     let set = limit::at_limit(search.left_out, &mut Stream::numbered(search.seed, b"stock\0\0\0", number))?;
     let shows = search.left_out.is_none() || !limit::accepts(None, &set);
@@ -125,9 +123,8 @@ pub fn stock_run(search: StockSearch, set: &TaskSet, run: u64) -> (Option<StockF
     (broken, drive.passes)
 }
 
-/// Draws `runs` cases, [`STOCK_RUNS`] of each set, and judges them, on the threads of the current
-/// rayon pool; the result does not depend on how many there are. `watch` observes the search, and
-/// can stop it.
+/// Draws `runs` cases, [`STOCK_RUNS`] of each set, on the current rayon pool, and judges them.
+/// `watch` observes the search, and can stop it.
 pub fn soak_stock(search: StockSearch, runs: u64, watch: &dyn SoakWatch) -> StockSoaked {
     let of = |number: u64| {
         let tally = run_set(search, number);

@@ -7,14 +7,11 @@ use super::drive::{RELEASES, StockArrivals, StockFinding, StockSource};
 use super::limit::drive;
 use super::memory::StockAddresses;
 
-/// Gaps of a stream.
 const GAPS: usize = RELEASES - 1;
 
-/// Moves of a climb.
 pub(super) const MOVES: u32 = 80;
 
-/// When a stream comes: its first release, the gaps behind its releases, and its pages, no more
-/// than the set says.
+/// Its first release, the gaps behind its releases, and its pages, no more than the set says.
 #[derive(Debug, Clone)]
 struct ToldStream {
     first: u64,
@@ -31,7 +28,6 @@ impl ToldStream {
         ToldStream { first, gaps, pages }
     }
 
-    /// What is in front of a release.
     fn gap_before(&mut self, release: usize) -> &mut u64 {
         if release == 0 { &mut self.first } else { &mut self.gaps[release - 1] }
     }
@@ -50,7 +46,6 @@ impl ToldStream {
         }
     }
 
-    /// One release comes sooner or later.
     fn shift(&mut self, period: u64, rng: &mut Stream) {
         let release = rng.index(GAPS + 1);
         let gap = self.gap_before(release);
@@ -63,7 +58,6 @@ impl ToldStream {
     }
 }
 
-/// What a climber moves.
 #[derive(Debug, Clone)]
 struct ToldStock {
     streams: Vec<ToldStream>,
@@ -72,12 +66,10 @@ struct ToldStock {
     seed: u64,
 }
 
-/// What a climber's run came to.
 struct ToldRun {
     broken: Option<StockFinding>,
     /// The time left at the deadline of a read, and of a write, that came nearest.
     least: [i128; 2],
-    /// When operations of writers began.
     began: Vec<u64>,
     passes: u64,
 }
@@ -134,8 +126,7 @@ impl ToldStock {
     }
 }
 
-/// What a climb towards late reads (0) or late writes (1) finds broken, and the passes of its last
-/// run.
+/// Towards late reads (0) or late writes (1), and the passes of its last run.
 pub(super) fn climbed(watched: usize, set: &TaskSet, rng: &mut Stream) -> (Option<StockFinding>, u64) {
     let mut best = ToldStock { addresses: StockAddresses::Levelled, ..ToldStock::random(set, rng) };
     let mut run = best.run(set);

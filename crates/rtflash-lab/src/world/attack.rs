@@ -18,8 +18,7 @@ const PAGES: u64 = 800;
 /// Moves of a climber in a run.
 const MOVES: u64 = 80;
 
-/// The options of a run of this number. `climbs`: requests are moved towards late ends of one of
-/// them, each of the set's requests in its turn.
+/// `climbs`: releases move towards late ends of one request, each in its turn.
 pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Option<Options> {
     let mut rng = Stream::numbered(seed, b"attack\0\0", run);
     let duration = Instant::from_ns(duration(limit))?;
@@ -58,8 +57,7 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
     Some(Options { releases, ..options })
 }
 
-/// The options with rings of zones that begin at any page, in most runs: so that resets come
-/// together, or one behind another.
+/// In most runs, so that resets come together, or one behind another.
 fn at_any_page(seed: u64, run: u64, options: Options) -> Options {
     let mut rng = Stream::numbered(seed, b"at-pages", run);
     Options { aging: rng.one_of(&[Aging::Worst, Aging::Random, Aging::Random, Aging::Random, Aging::Fresh]), ..options }
@@ -78,7 +76,6 @@ fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Op
     Some(on.options(&climb(&on, watched, options).arrivals))
 }
 
-/// The last request that reads.
 fn last_read(on: &OnExecutor) -> u64 {
     let place = on.names().enumerate().filter(|(_, name)| name.ends_with(".read")).last();
     place.map_or(0, |(place, _)| place as u64)
@@ -102,8 +99,8 @@ fn releases(rng: &mut Stream, set: &TaskSet) -> Option<ReleasePattern> {
     Some(pattern)
 }
 
-/// So long that about [`PAGES`] pages are read and written, and at least four periods of the
-/// request that comes most often; in a queue four periods of the read that is looked at.
+/// About [`PAGES`] pages, and at least four periods of the most frequent request; in a queue four
+/// periods of the read that is looked at.
 fn duration(limit: &LimitSet) -> u64 {
     let set = &limit.set;
     if limit.watches_last {

@@ -40,11 +40,9 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
 struct Carried {
     device: Device,
     tasks: Vec<Task>,
-    /// The longest step of programming or collecting.
     long: u64,
 }
 
-/// Tasks, chips, and how many of these share a channel.
 struct Places {
     tasks: u32,
     chips: u32,
@@ -52,8 +50,7 @@ struct Places {
 }
 
 impl Places {
-    /// The last task's chip, or one of them, shares its channel with one chip at least of the task
-    /// before.
+    /// The last task's chip, or one of them, shares its channel with the task before.
     fn new(rng: &mut Stream, world: SmallWorld, cached: bool) -> Places {
         match world {
             // Two, two and one: the second cluster is a superblock.
@@ -67,7 +64,6 @@ impl Places {
         }
     }
 
-    /// Chips of the neighbours' clusters.
     fn each(&self) -> u64 {
         self.chips.div_ceil(self.tasks).into()
     }

@@ -12,8 +12,7 @@ use super::limit::{LimitSet, limited};
 use super::prescribed::{ALTERNATING, Prescribed};
 use crate::small_device::SmallDevice;
 
-/// The set of this number, at the limit by the last task's reads alone. In `command` it is on a
-/// superblock in half of the sets, of one chip.
+/// At the limit by the last task's reads. In `command` half are on a superblock of one chip.
 pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&'static str>) -> Option<LimitSet> {
     let mut rng = Stream::numbered(seed, b"copied\0\0", number);
     let rows = world == SmallWorld::Command && rng.within(0, 1) == 0;
@@ -34,8 +33,7 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
     limited(&mut rng, set, allocator, analysis_relying_on(analysis, granted)?, left_out, true)
 }
 
-/// A channel of two chips whose victims have many valid pages. A command takes about as long as a
-/// page's transfer, and no longer, as Q5 asks.
+/// Victims with many valid pages; a command takes a page's transfer at most, as Q5 asks.
 fn device(rng: &mut Stream, cached: bool) -> Option<Device> {
     let command = rng.within(2, 8);
     let transfer = command + rng.within(0, 2);

@@ -19,7 +19,6 @@ pub(super) fn of_world(rng: &mut Stream, device: Device, drawn: SmallWorld, othe
     if cached { with_two_registers(&device) } else { Some(device) }
 }
 
-/// The device with commands that use the bus.
 fn with_commands(rng: &mut Stream, device: &Device) -> Option<Device> {
     let command = Span::from_ns(rng.within(1, 8));
     Device::new(DeviceSpec { command, ..device.spec() }).ok()
@@ -43,8 +42,7 @@ fn suspended_erases(rng: &mut Stream, device: &Device) -> Option<Device> {
     Device::new(DeviceSpec { block_erase, erase_suspend, erase_resume, ..spec }).ok()
 }
 
-/// The device with wear that is levelled, often as soon as blocks differ, and blocks that fail in
-/// some.
+/// Often as soon as blocks differ, and with blocks that fail in some.
 fn levelled_wear(rng: &mut Stream, device: &Device) -> Option<Device> {
     let device = if rng.within(0, 3) == 0 { failing_blocks(rng, device)? } else { *device };
     let wear_gap = Some(rng.small(1, 3));
@@ -52,7 +50,6 @@ fn levelled_wear(rng: &mut Stream, device: &Device) -> Option<Device> {
     Device::new(DeviceSpec { wear_gap, wear_passes, ..device.spec() }).ok()
 }
 
-/// The device with chips that have two page registers.
 fn with_two_registers(device: &Device) -> Option<Device> {
     Device::new(DeviceSpec { page_registers: Some(2), ..device.spec() }).ok()
 }

@@ -30,7 +30,6 @@ pub(super) fn draw(seed: u64, number: u64, left_out: Option<&'static str>) -> Op
     limited(&mut rng, set, allocator, analysis, left_out, true)
 }
 
-/// A channel of one to four chips.
 fn device(rng: &mut Stream) -> Option<Device> {
     let [read, transfer] = [20, 12].map(|most| rng.within(1, most));
     let chips = rng.small(1, 4);

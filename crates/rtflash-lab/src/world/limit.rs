@@ -18,20 +18,17 @@ use super::queued::{self, Queued};
 use super::{SmallWorld, devices};
 use crate::small_device::SmallDevice;
 
-/// A set at the limit of what a test accepts.
 pub(super) struct LimitSet {
     pub(super) set: TaskSet,
     pub(super) allocator: &'static dyn Allocator,
     pub(super) analysis: &'static dyn Analysis,
     pub(super) allocation: Allocation,
-    /// Whether operations may be shorter than stated.
     pub(super) varies: bool,
     /// Whether the reads of the last task are those that were brought to the limit.
     pub(super) watches_last: bool,
 }
 
-/// Whether certificates state other numbers, or servers, where this term is left out. What the
-/// other terms let pass beyond the test is looked for in sets that the test rejects.
+/// A breach by the other terms is looked for in sets that the test rejects.
 fn is_stated(term: &str) -> bool {
     ["arrivals", "server-reserve", "reserve-page", "victim-page", "servers", "spare-blocks"].contains(&term)
 }
@@ -53,7 +50,6 @@ impl Tested {
         Some(Tested { clusters, placements, granted: test.rely_on })
     }
 
-    /// The allocation, if the test accepts the set with a term left out.
     fn allocation(&self, set: &TaskSet, left_out: Option<&'static str>) -> Option<Allocation> {
         let certificates = crate::certify(left_out, set, &self.clusters, &self.placements, self.granted)?;
         let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &self.clusters).ok()?;
@@ -61,7 +57,6 @@ impl Tested {
     }
 }
 
-/// What an analysis says of a set with a term left out, if it accepts it.
 pub(super) fn accepted(
     set: &TaskSet,
     allocator: &dyn Allocator,
@@ -80,8 +75,7 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
     Some(allocator.allocate(set, analysis).allocation()?.clusters())
 }
 
-/// The world of stripes, streams or superblocks of which a set has the form, where a world has sets
-/// as several of these.
+/// A set has the form of stripes, streams or superblocks, where a world has several of these.
 fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
     use SmallWorld::{
         Command, Failing, Levelling, Mixed, Register, RegisterCommand, Stream as Streams, Stripe, Superblock,
@@ -96,8 +90,7 @@ fn one_kind(rng: &mut Stream, world: SmallWorld) -> SmallWorld {
     }
 }
 
-/// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
-/// the world or of the term that is left out.
+/// `None` where it is accepted at no load, or shows nothing of the world or of the term.
 pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&'static str>) -> Option<LimitSet> {
     let mut rng = Stream::numbered(seed, b"limit\0\0\0", number);
     let mut ranges = Stream::numbered(seed, b"ranges\0\0", number);
@@ -148,8 +141,8 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
     shows.then_some(limit)
 }
 
-/// A set brought to the limit, by its last task's reads alone or by all requests; `None` where it
-/// is accepted at no load, or shows nothing of the term that is left out.
+/// By its last task's reads alone or by all requests; `None` where it is accepted at no load, or
+/// shows nothing of the term that is left out.
 pub(super) fn limited(
     rng: &mut Stream,
     set: TaskSet,
@@ -166,7 +159,6 @@ pub(super) fn limited(
     shows.then_some(LimitSet { set, allocator, analysis, allocation, varies: false, watches_last })
 }
 
-/// How many tasks and chips there are, and who divides them.
 pub(super) struct Shape {
     pub(super) tasks: u32,
     chips: u32,
@@ -226,7 +218,6 @@ fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
     Task { name: format!("t{}", number + 1), read, write, data_pages: None }
 }
 
-/// Tasks that read, write or do both.
 pub(super) fn tasks(rng: &mut Stream, count: u32, world: SmallWorld) -> Option<Vec<Task>> {
     let mut drawn = |number: u32| {
         let kinds = rng.within(0, 4);
@@ -249,14 +240,12 @@ fn in_zones(rng: &mut Stream, task: Task) -> Option<Task> {
     Some(Task { read, write, data_pages, ..task })
 }
 
-/// One request of a set.
 #[derive(Debug, Clone, Copy)]
 struct RequestOf {
     task: TaskId,
     writes: bool,
 }
 
-/// The set with one request changed.
 fn changed(set: &TaskSet, of: RequestOf, change: impl Fn(Request) -> Option<Request>) -> Option<TaskSet> {
     let mut tasks = set.tasks().as_slice().to_vec();
     let task = tasks.get_mut(of.task.0 as usize)?;
@@ -265,8 +254,7 @@ fn changed(set: &TaskSet, of: RequestOf, change: impl Fn(Request) -> Option<Requ
     TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }
 
-/// The set with requests enlarged and periods shortened, one after another in an order that is
-/// drawn, as long as it is accepted.
+/// One after another in an order that is drawn, as long as the set is accepted.
 fn at_the_limit(
     rng: &mut Stream,
     set: TaskSet,
@@ -329,8 +317,7 @@ fn slower(mut set: TaskSet, accepts: &dyn Fn(&TaskSet) -> bool) -> Option<TaskSe
     None
 }
 
-/// The set with the shortest period of a request with which it is accepted; as it is where the
-/// request has a jitter or a deadline before the end of its period.
+/// As it is where the request has a jitter or an early deadline.
 fn shortest(set: TaskSet, request: RequestOf, accepts: &dyn Fn(&TaskSet) -> bool) -> TaskSet {
     let task = &set.tasks()[request.task];
     let Some(of) = (if request.writes { task.write } else { task.read }).filter(Request::has_a_whole_period) else {

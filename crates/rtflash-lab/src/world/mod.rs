@@ -26,25 +26,19 @@ pub enum SmallWorld {
     Mixed,
     /// Sets of streams, most of them, at the limit of (T), (T') or (T''), for wide stripes.
     Stream,
-    /// Sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices whose
-    /// commands use the bus.
+    /// Stripes and superblocks, at the limit of (T) or (T'), with commands on the bus.
     Command,
-    /// Sets of stripes, at the limit of (T'') with commands, of which (T') rejects a cluster at
-    /// least.
+    /// Stripes, at the limit of (T'') with commands, a cluster of which (T') rejects.
     QueueCommand,
-    /// Sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of which
-    /// use two page registers.
+    /// Stripes and superblocks, at the limit of (T2), most with two page registers.
     Register,
     /// Sets as of [`Register`](Self::Register), on devices whose commands use the bus.
     RegisterCommand,
-    /// Sets whose tasks own zones, at the limit of (T) or (T'), some beside stripes and some on
-    /// devices whose commands use the bus.
+    /// Zones, at the limit of (T) or (T'), some beside stripes, some with commands on the bus.
     Zoned,
-    /// Sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices whose
-    /// blocks fail while they run.
+    /// Stripes and superblocks, at the limit of (T) or (T'), whose blocks fail while they run.
     Failing,
-    /// Sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices that
-    /// suspend erases, long ones.
+    /// Stripes and superblocks, at the limit of (T) or (T'), that suspend long erases.
     Suspending,
     /// Sets of stripes and superblocks on devices that level wear.
     Levelling,

@@ -5,8 +5,7 @@ use rtflash_alloc::allocator::{Allocator, EqualSplit, Global, Limit, Outcome};
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
-/// The clusters of another algorithm, each with a placement of pages that follows from its
-/// position.
+/// Another algorithm's, each with a placement that follows from its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prescribed {
     name: &'static str,
@@ -19,7 +18,6 @@ pub(super) struct Prescribed {
     zones: bool,
 }
 
-/// Which clusters are superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Superblocks {
     None,
@@ -27,7 +25,6 @@ enum Superblocks {
     All,
 }
 
-/// A stripe for each task.
 const STRIPES: Prescribed =
     Prescribed { name: "", is_global: false, superblocks: Superblocks::None, caches: false, zones: false };
 
@@ -53,13 +50,11 @@ static CACHED: [Prescribed; 5] = {
 };
 
 impl Prescribed {
-    /// The one of this name.
     pub(super) fn named(name: &str) -> Option<&'static Prescribed> {
         [&ALTERNATING, &ZONES_BESIDE_STRIPES].into_iter().chain(&CACHED).find(|one| one.name == name)
     }
 
-    /// The one with two page registers that is like this algorithm, where all clusters are
-    /// superblocks or the algorithm says which.
+    /// That is like this algorithm, where all clusters are superblocks or the algorithm says which.
     pub(super) fn cached(like: &dyn Allocator, superblocks: bool) -> &'static Prescribed {
         let superblocks = match like.name() {
             _ if superblocks => Superblocks::All,
@@ -71,12 +66,10 @@ impl Prescribed {
         found.expect("there is one of each kind")
     }
 
-    /// Who divides the chips.
     pub(super) fn divides(&self) -> &'static dyn Allocator {
         if self.is_global { &Global } else { &EqualSplit }
     }
 
-    /// The placement of pages in each of the clusters.
     pub(super) fn placements(&self, clusters: &[Cluster]) -> Vec<Placement> {
         let of = |position: usize| {
             let rows = match self.superblocks {

@@ -14,7 +14,6 @@ pub(super) struct Queued {
     pub(super) tasks: Vec<Task>,
 }
 
-/// Times of the device, pages of a block, and the reads and writes of each chip.
 struct DrawnQueue {
     times: [u64; 4],
     block: u32,
@@ -56,8 +55,7 @@ impl Queued {
     }
 }
 
-/// Any times, or times with which chips stay in step: sensing, programs and erases take one or two
-/// transfers.
+/// Or times with which chips stay in step: sensing, programs and erases take one or two transfers.
 fn anywhere(rng: &mut Stream) -> DrawnQueue {
     let times = if rng.within(0, 3) > 0 {
         let transfer = rng.within(2, 8);
@@ -82,8 +80,8 @@ fn anywhere(rng: &mut Stream) -> DrawnQueue {
     DrawnQueue { times, block: rng.one_of(&[1, 16]), chips }
 }
 
-/// A row of the table "What is necessary", its numbers a little changed. An erase that comes by
-/// itself there comes with a page written here, one for each block.
+/// From the table "What is necessary", a little changed. An erase alone there comes
+/// with a page written here, one for each block.
 fn near_a_row(rng: &mut Stream) -> Option<DrawnQueue> {
     let terms: Vec<&Row> = TABLE.iter().filter(|row| row.left_out.term().is_some()).collect();
     let row = rng.one_of(&terms);

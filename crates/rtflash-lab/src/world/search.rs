@@ -36,8 +36,7 @@ pub struct LeftOut {
     pub smallest: Option<Case>,
 }
 
-/// The set of this number: among those that show what the term that is left out is for, if others
-/// seldom do.
+/// Among those that show what the term left out is for, if others seldom do.
 fn limit_set(SmallSearch { seed, world, left_out, .. }: SmallSearch, number: u64) -> Option<LimitSet> {
     use SmallWorld::{Command, Mixed, Queue, QueueCommand, Register, RegisterCommand, Stripe, Superblock};
     match (left_out, world) {
@@ -57,8 +56,7 @@ fn case_of(SmallSearch { seed, climbs, .. }: SmallSearch, run: u64, limit: &Limi
     Some(Case { seed, run, set: limit.set.clone(), allocator: limit.allocator, analysis: limit.analysis, options })
 }
 
-/// The case of this number; `None` where the device or the set that was drawn is not valid, or
-/// cannot be accepted.
+/// `None` where what was drawn is not valid, or cannot be accepted.
 pub fn case(search: SmallSearch, run: u64) -> Option<Case> {
     case_of(search, run, &limit_set(search, run / SmallWorld::RUNS_OF_A_SET)?)
 }
@@ -72,8 +70,7 @@ pub fn judge(case: &Case, left_out: Option<&'static str>) -> SoakOutcome {
     }
 }
 
-/// Draws `runs` cases and judges them, on the threads of the current rayon pool; the result does
-/// not depend on how many there are. The last set is run as often as the others.
+/// Draws `runs` cases on the current rayon pool; the last set is run as often as the others.
 pub fn soak_small(search: SmallSearch, runs: u64, watch: &dyn SoakWatch) -> Soaked {
     all_runs(search, runs, watch).shrunk(&|run| case(search, run), watch)
 }
@@ -103,7 +100,6 @@ fn all_runs(search: SmallSearch, runs: u64, watch: &dyn SoakWatch) -> SoakTally 
     tally(sets, watch, &|set| run_set(search, set))
 }
 
-/// All runs of a set at the limit.
 fn run_set(search: SmallSearch, number: u64) -> SoakTally {
     let mut tally = SoakTally { cases: SmallWorld::RUNS_OF_A_SET, ..SoakTally::default() };
     let Some(limit) = limit_set(search, number) else { return tally };

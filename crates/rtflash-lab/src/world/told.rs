@@ -12,8 +12,7 @@ use super::SmallWorld;
 use super::limit::{LimitSet, Shape, limited, tasks};
 use super::queued::Queued;
 
-/// The set of this number: one task on each chip, at the limit by the last one's reads, or stripes
-/// of one and two chips at the limit by all requests.
+/// One task on each chip, at the limit by the last one's reads, or stripes of one and two chips.
 pub(super) fn draw(seed: u64, number: u64, left_out: Option<&'static str>) -> Option<LimitSet> {
     let mut rng = Stream::numbered(seed, b"told\0\0\0\0", number);
     let analysis = analysis_relying_on("stripe", Reliance::Queue)?;

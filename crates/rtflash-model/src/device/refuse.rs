@@ -7,7 +7,6 @@ use crate::time::Span;
 /// Records what is wrong: the field, the problem, and what would be right.
 pub(super) type Refuse<'r> = &'r mut dyn FnMut(&'static str, String, &str);
 
-/// Counts of zero, or beyond what there may be.
 pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
     let counts = [
         ("chips", spec.chips),
@@ -68,7 +67,6 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
     }
 }
 
-/// Times of zero, and ranges that are none.
 pub(super) fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
     let times = [
         ("page_read", spec.page_read),
@@ -94,7 +92,6 @@ pub(super) fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
     }
 }
 
-/// Suspensions of erases that are none, or no shorter than erases.
 fn refuse_suspension(spec: &DeviceSpec, refuse: Refuse<'_>) {
     match spec.erase_suspend {
         Some(suspend) if suspend == Span::ZERO || suspend >= spec.block_erase => refuse(
@@ -118,8 +115,7 @@ fn refuse_suspension(spec: &DeviceSpec, refuse: Refuse<'_>) {
     }
 }
 
-/// What reads and programs take on their chip. A transfer inside that leaves nothing is refused,
-/// and then the times are those that are stated.
+/// A transfer inside that leaves nothing is refused, and then the times are as stated.
 pub(super) fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OperationTime; 2] {
     let transfer = OperationTime { longest: spec.page_transfer, shortest: spec.shortest.page_transfer };
     let read = OperationTime { longest: spec.page_read, shortest: spec.shortest.page_read };

@@ -19,12 +19,12 @@ const AN_ALLOCATION: &str = "an allocation: a JSON object with `clusters`, each 
 /// Tasks in no cluster that are named, where there are many.
 const MAX_NAMED: usize = 5;
 
-/// Reads an allocation of a task set, which names its tasks. Fields other than `clusters`, and
-/// `chips`, `tasks`, `certificate` and `relies_on` in each cluster, are passed over. Where every
-/// task of the set has a cluster, names of others are kept as remarks: those tasks are gone.
+/// Fields other than `clusters`, and `chips`, `tasks`, `certificate` and `relies_on` in each
+/// cluster, are passed over. If every task has a cluster, names of others are remarks: those
+/// tasks are gone.
 ///
 /// # Errors
-/// All that is wrong with it, also where it is the record of an allocation that failed.
+/// All that is wrong, also where it is the record of an allocation that failed.
 pub fn read_allocation(text: &str, set: &TaskSet) -> Result<Allocation, Diagnostics> {
     let (mut reader, root) = Reader::open(text, AN_ALLOCATION)?;
     allocation(&mut reader, root, set).ok_or_else(|| reader.into_diagnostics())
@@ -41,7 +41,7 @@ pub struct PartialAllocation {
     pub gone_tasks: Vec<String>,
 }
 
-/// Reads an allocation in which tasks of the set may be missing, and others may be named.
+/// Tasks of the set may be missing, and others may be named.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -85,8 +85,7 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
     Some(allocation.ok()?.with_certificates(draft.certificates).with_remarks(draft.remarks))
 }
 
-/// The clusters as they are written, and their text. `None` where something wrong has been
-/// recorded.
+/// Their text, too. `None` where something wrong has been recorded.
 fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Option<(Draft<'s, 't>, &'t str)> {
     let place = Place::Root;
     if JsonKind::of(root) != JsonKind::Object {
@@ -116,7 +115,6 @@ fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Op
 struct Draft<'s, 't> {
     set: &'s TaskSet,
     position: HashMap<&'s str, TaskId>,
-    /// The place where a chip is named.
     chip_at: HashMap<ChipId, EntryAt>,
     /// The place where a task is named; `None` for a task in no cluster so far.
     task_at: PerId<TaskId, Option<EntryAt>>,
@@ -211,8 +209,7 @@ impl<'s, 't> Draft<'s, 't> {
         }
     }
 
-    /// Names of no task are those of tasks that are gone where every task has its cluster. Where
-    /// one has none, they are mistakes.
+    /// If every task has its cluster, unknown names are of tasks that are gone; else mistakes.
     fn settle_unknown(&self, reader: &mut Reader<'t>) {
         if self.task_at.iter().all(Option::is_some) {
             return;
@@ -253,7 +250,6 @@ impl<'s, 't> Draft<'s, 't> {
     }
 }
 
-/// The place of an entry in a list of a cluster.
 #[derive(Debug, Clone, Copy)]
 struct EntryAt {
     cluster: usize,
@@ -261,7 +257,6 @@ struct EntryAt {
 }
 
 impl EntryAt {
-    /// The path of the entry in the list of this name.
     fn path(self, list: &str) -> Path {
         Path::root().key("clusters").index(self.cluster).key(list).index(self.position)
     }
@@ -301,7 +296,6 @@ fn slack_of<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
     slack
 }
 
-/// A cluster's certificate; `None` where something wrong has been recorded.
 fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Certificate> {
     const FIELDS: [&str; 10] = [
         "kind",

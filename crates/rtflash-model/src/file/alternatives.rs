@@ -4,7 +4,6 @@
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// A field that has a value.
 fn has(field: &str) -> Value {
     json!({ "required": [field], "properties": { field: { "not": { "type": "null" } } } })
 }
@@ -25,7 +24,6 @@ fn bytes(description: &str) -> Value {
     })
 }
 
-/// The object's fields.
 fn properties(schema: &mut Schema) -> Option<&mut Map<String, Value>> {
     schema.get_mut("properties")?.as_object_mut()
 }
@@ -41,7 +39,6 @@ fn require(schema: &mut Schema, rules: Vec<Value>) {
     schema.insert("allOf".to_owned(), Value::Array(rules));
 }
 
-/// These fields may be left out, or null.
 fn make_optional(schema: &mut Schema, fields: &[&str]) {
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| !fields.iter().any(|field| name == field));
@@ -56,7 +53,6 @@ fn make_optional(schema: &mut Schema, fields: &[&str]) {
     }
 }
 
-/// Two of amount, period and rate.
 pub(super) fn request(schema: &mut Schema) {
     make_optional(schema, &["pages", "period"]);
     insert(schema, "size", bytes("Bytes a request, in the place of `pages`: as many pages as they fill."));
@@ -79,7 +75,6 @@ pub(super) fn request(schema: &mut Schema) {
     require(schema, vec![not_both("pages", "size"), not_both("period", "every"), two]);
 }
 
-/// Data in pages or bytes.
 pub(super) fn task(schema: &mut Schema) {
     insert(
         schema,
@@ -89,7 +84,6 @@ pub(super) fn task(schema: &mut Schema) {
     require(schema, vec![not_both("data_pages", "data_size")]);
 }
 
-/// Pages or bytes, read or written.
 pub(super) fn job(schema: &mut Schema) {
     insert(schema, "read_size", bytes("Bytes that each job reads, in the place of `read_pages`."));
     insert(schema, "write_size", bytes("Bytes that each job writes, in the place of `write_pages`."));
@@ -99,8 +93,7 @@ pub(super) fn job(schema: &mut Schema) {
     require(schema, vec![moves, not_both("read_pages", "read_size"), not_both("write_pages", "write_size")]);
 }
 
-/// Fields of a device with two names. The first [`TIMES`] are times that datasheets name, which a
-/// device without a profile has to have.
+/// The first [`TIMES`] are times of datasheets, which a device without a profile has to have.
 pub(super) const NAMES: [(&str, &str); 5] = [
     ("page_read", "tR"),
     ("page_program", "tPROG"),

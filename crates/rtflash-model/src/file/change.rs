@@ -10,27 +10,23 @@ use super::diagnostic::BYTE_ORDER_MARK;
 use super::place::quote;
 use super::tree::{JsonKind, decode, for_each_element, for_each_field, range_in};
 
-/// Steps of a path at most.
 const MAX_STEPS: usize = 16;
 
-/// A field and its new value, as `device.chips=8` or `tasks.camera.read.period=36ms` says it.
+/// A field and its new value, as `device.chips=8` or `tasks.camera.read.period=36ms`.
 ///
-/// Steps are separated by dots. An element of an array is meant by its number from 0 in brackets,
-/// `tasks[0]`, or by its `name`, `tasks.camera` or, where the name has dots, `tasks[cam.front]`.
-/// The value is JSON; what is not JSON is a string. A device that is a profile's name becomes that
-/// profile with the field changed.
+/// Dots separate steps. An element of an array has its number, `tasks[0]`, or its `name`,
+/// `tasks.camera` or, with dots in it, `tasks[cam.front]`. A value that is not JSON is a string. A
+/// profile's name becomes that profile with the field changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     steps: Vec<Way>,
     value: String,
 }
 
-/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
     /// A field, or the element of that name.
     Name(String),
-    /// The element of that number.
     Number(usize),
 }
 
@@ -98,7 +94,6 @@ impl FromStr for Change {
 }
 
 impl fmt::Display for Change {
-    /// The path, as messages show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps: Vec<String> = self.steps.iter().map(Way::to_string).collect();
         f.write_str(&quote(&steps.join(".")))
@@ -118,8 +113,8 @@ impl Change {
         format!("{path}={}", self.value)
     }
 
-    /// The text of a JSON value with this field changed. A text that is no JSON comes back as it
-    /// is: its reader says what is wrong.
+    /// The JSON text with this field changed. A text that is no JSON comes back as it is: its
+    /// reader says what is wrong.
     ///
     /// # Errors
     /// Where the path leads nowhere. Only its last field may be new.
@@ -172,7 +167,6 @@ impl Change {
     }
 }
 
-/// The value of a field.
 pub(super) fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     let mut found = None;
     for_each_field(object, |key, value| {
@@ -183,7 +177,6 @@ pub(super) fn field<'t>(object: &'t str, name: &str) -> Option<&'t str> {
     found
 }
 
-/// The names of the first elements.
 fn names(array: &str) -> Vec<String> {
     const SHOWN: usize = 8;
     let mut names = Vec::new();
@@ -199,7 +192,6 @@ fn names(array: &str) -> Vec<String> {
     names
 }
 
-/// The element of that number, or of that name.
 fn element<'t>(array: &'t str, step: &Way) -> Option<&'t str> {
     let (mut found, mut index) = (None, 0usize);
     for_each_element(array, |value| {

@@ -14,8 +14,7 @@ use super::wire::{RequestWire, TaskWire};
 use crate::task::{Job, Request, Task};
 use crate::task_set::TaskSet;
 
-/// A task set in the text of one JSON value. The device and the jobs have many written forms, so
-/// their own readers take them.
+/// The device and the jobs have many written forms, so their own readers take them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TaskSetText<'t> {
@@ -26,8 +25,7 @@ struct TaskSetText<'t> {
     meta: Option<&'t RawValue>,
 }
 
-/// The task set that a text holds, and its field `meta`; `None` where the reader with carets has to
-/// take it.
+/// The set and its field `meta`; `None` where the reader with carets has to take it.
 pub(super) fn task_set(text: &str) -> Option<(TaskSet, Option<MetaJson>)> {
     let TaskSetText { device: raw, tasks, jobs: raw_jobs, meta } = serde_json::from_str(text).ok()?;
     let device = device(&mut Reader::of(text), raw.get(), &Place::Root)?;

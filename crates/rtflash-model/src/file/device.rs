@@ -16,8 +16,7 @@ const COUNT: usize = 1 + FIELDS.len() + NAMES.len();
 
 const A_DEVICE: &str = "a device: a profile's name in a string, or an object with its fields";
 
-/// Reads a device by itself: the text of a JSON value, as the field `device` of a task-set file has
-/// it.
+/// Reads one JSON value, as the field `device` of a task-set file has it.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -151,13 +150,10 @@ struct Parts<'r, 't, 'p> {
     reader: &'r mut Reader<'t>,
     place: &'p Place<'p>,
     fields: [Slot<'t>; FIELDS.len()],
-    /// What they are called in the text.
     names: [&'static str; FIELDS.len()],
     defaults: Option<DeviceSpec>,
     next: usize,
-    /// What has been read so far.
     spec: DeviceSpec,
-    /// Fields for which a value stands in.
     unknown: Vec<&'static str>,
 }
 

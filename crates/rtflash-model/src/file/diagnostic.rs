@@ -8,13 +8,11 @@ use crate::invalid::{Invalid, Path};
 /// One thing that is wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The bytes of the text that are at fault; empty where something is missing. Within the text,
-    /// on character boundaries (but for text that is not UTF-8).
+    /// The bytes at fault, on character boundaries in UTF-8; empty where something is missing.
     pub range: Range<usize>,
     /// The value at fault, or the value that lacks something.
     pub path: Path,
-    /// What is wrong, a clause without a full stop. It may quote names of any length that hold any
-    /// character.
+    /// A clause without a full stop. It can quote names of any length that hold any character.
     pub problem: String,
     /// What would be right, a clause that follows "expected".
     pub expected: String,
@@ -32,8 +30,7 @@ impl fmt::Display for Diagnostic {
 /// Faults of one text that are kept; of more, only the number is.
 pub(super) const MAX_KEPT: usize = 100;
 
-/// What is wrong with a text: the first hundred faults, in the order of the text, and how many
-/// there are. Never empty.
+/// The first hundred faults, in the order of the text, and how many there are. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -59,8 +56,7 @@ impl Diagnostics {
         &self.kept
     }
 
-    /// How many faults were found. Where there are more than are kept, some may not have been
-    /// looked for.
+    /// If there are more than are kept, some may not have been looked for.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -74,7 +70,6 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// One more.
     pub(super) fn push(&mut self, fault: Diagnostic) {
         self.count += 1;
         self.kept.push(fault);
@@ -83,7 +78,6 @@ impl Collected {
         }
     }
 
-    /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -118,10 +112,8 @@ pub(super) fn at(range: Range<usize>, invalid: Invalid) -> Diagnostic {
     Diagnostic { range, path: invalid.path, problem: invalid.problem, expected: invalid.expected }
 }
 
-/// The line and the column of a byte, both from 1. Columns count characters; a byte-order mark is
-/// none.
-///
-/// An offset inside a character means that character, one beyond the text its end.
+/// Both from 1, in characters; a byte-order mark is none. An offset inside a character means that
+/// character, one beyond the text its end.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -38,8 +38,7 @@ pub(super) fn job<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>, 
     }
 }
 
-/// The pages that a job reads or writes: their number as stated, or the pages that the stated bytes
-/// fill; none if neither is given.
+/// As stated, or what the stated bytes fill; none if neither is given.
 fn job_pages<'t>(
     reader: &mut Reader<'t>,
     [pages, size]: [(&'static str, Slot<'t>); 2],

@@ -2,12 +2,10 @@
 
 use crate::invalid::Path;
 
-/// Names longer than this, in characters, are cut in messages; longer ones, in bytes, are not
-/// compared with others.
+/// Longer names, in characters, are cut in messages; in bytes, they are not compared.
 pub(super) const MAX_SHOWN: usize = 64;
 
-/// The way to a value, kept on the stack of the readers: it becomes a [`Path`] only when something
-/// is wrong.
+/// Kept on the readers' stack: it becomes a [`Path`] only when something is wrong.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'p> {
     /// The whole text.

@@ -24,8 +24,7 @@ pub struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// Starts on a text that holds one JSON value, and gives that value. `what` says what the text
-    /// should hold.
+    /// The one JSON value of a text; `what` says what the text should hold.
     pub fn open(text: &'t str, what: &str) -> Result<(Reader<'t>, &'t str), Diagnostics> {
         let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         if body.trim().is_empty() {
@@ -81,9 +80,8 @@ impl<'t> Reader<'t> {
         self.wrong.push(Diagnostic { range: self.range(raw), path, problem, expected });
     }
 
-    /// Records a fault that the core types found. Its path leads from `outer`; `value` is what the
-    /// first `skip` steps of it lead to. If the path leads nowhere, the fault lies with the last
-    /// value that it did lead to.
+    /// Records a core type's fault. Its path leads from `outer`; `value` is what the first `skip`
+    /// steps of it lead to. It lies with the last value that the path leads to.
     pub(super) fn refuse_invalid(&mut self, value: &str, outer: &Place<'_>, invalid: Invalid, skip: usize) {
         let mut nearest = value;
         for step in invalid.path.steps().iter().skip(skip) {
@@ -156,8 +154,7 @@ impl<'t> Reader<'t> {
         Some(slots)
     }
 
-    /// The known fields of an object; the reader passes the key (a literal) of every other field to
-    /// `other`.
+    /// The known fields; every other field's key (a literal) goes to `other`.
     pub fn open_object<const N: usize>(
         &mut self,
         raw: &'t str,
@@ -185,8 +182,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads every entry of an object whose keys are names, each one once; `each` has the key (a
-    /// literal), the name that it says, and the value. Says whether it is an object.
+    /// Entries whose keys are names, each once; `each` has the key (a literal), the name and the
+    /// value. Says whether it is an object.
     pub fn entries(
         &mut self,
         raw: &'t str,

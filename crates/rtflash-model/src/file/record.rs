@@ -26,10 +26,7 @@ pub enum AllocationRecord {
     Error(String),
 }
 
-/// Says what a line holds.
-///
-/// # Errors
-/// Where it is no JSON object, or an answer of another format than [`ANSWER_FORMAT`].
+/// An error if the line is no JSON object, or of another format than [`ANSWER_FORMAT`].
 pub fn read_allocation_record(text: &str) -> Result<AllocationRecord, Diagnostics> {
     let (mut reader, root) = Reader::open(text, AN_ANSWER)?;
     let record = record(&mut reader, root);

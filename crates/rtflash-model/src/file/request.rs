@@ -9,19 +9,16 @@ use crate::time::Span;
 /// What stands in for a number of pages that is wrong.
 const A_PAGE: u64 = 1;
 
-/// The shortest time there is.
 pub(super) const SHORTEST: Span = Span::from_ns(1).expect("one is below 2^63");
 
 /// How much a request moves, or a task keeps. Above zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Amount {
-    /// Pages.
     Pages(u64),
     /// Bytes: as many pages as they fill, the last one perhaps in part.
     Bytes(u64),
 }
 
-/// Says that two fields are one thing.
 pub(super) fn refuse_both(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, [one, other]: [&'static str; 2]) {
     let problem = format!("`{other}` is given beside `{one}`");
     reader.refuse(raw, &place.key(other), problem, format!("`{one}` or `{other}`, not both"));
@@ -69,8 +66,8 @@ fn above_zero(
 
 const FIELDS: [&str; 8] = ["pages", "period", "deadline", "jitter", "access", "size", "every", "rate"];
 
-/// A request, with stand-ins for what is wrong in it, which has been recorded; `None` where there
-/// is none. `page_size` is unknown where the device is wrong.
+/// Stand-ins for what is wrong, which has been recorded; `None` where there is none. `page_size` is
+/// unknown where the device is wrong.
 pub(super) fn request<'t>(
     reader: &mut Reader<'t>,
     slot: Slot<'t>,
@@ -108,7 +105,6 @@ struct Volume<'t> {
 }
 
 impl<'t> Volume<'t> {
-    /// Pages and period, each where it is known.
     fn read(
         self,
         reader: &mut Reader<'t>,
@@ -168,8 +164,7 @@ impl<'t> Volume<'t> {
     }
 }
 
-/// The time in which `bytes` bytes pass at a rate. It is rounded down, so that the request moves at
-/// least the stated rate.
+/// Rounded down, so that the request moves at least the stated rate.
 fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128, rate: u64) -> Option<Span> {
     let period = bytes.checked_mul(1_000_000_000).map(|bytes| bytes / u128::from(rate));
     let period = period.and_then(|period| u64::try_from(period).ok()).and_then(Span::from_ns);
@@ -207,15 +202,13 @@ fn time_between<'t>(reader: &mut Reader<'t>, period: Slot<'t>, every: Slot<'t>, 
     }
 }
 
-/// The request with the deadline that is stated.
 fn deadline<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, request: Request, place: &Place<'_>) -> Request {
     let Slot::Given(raw) = slot else { return request };
     let stated = above_zero_time(reader, raw, &place.key("deadline"), "deadline");
     stated.and_then(|deadline| request.with_deadline(Some(deadline))).unwrap_or(request)
 }
 
-/// The request with the jitter that is stated; `period` is `None` where it could not be read, and
-/// nothing is compared with it.
+/// `period` is `None` where it could not be read, and nothing is compared with it.
 fn jitter<'t>(
     reader: &mut Reader<'t>,
     slot: Slot<'t>,

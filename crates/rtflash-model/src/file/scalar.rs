@@ -6,7 +6,6 @@ use super::tree::{JsonKind, decode};
 use crate::ratio::{LogicalRatio, RatioError};
 use crate::time::{Span, TimeError, parse_ns};
 
-/// A time with its unit.
 pub(super) fn span(text: &str) -> Result<Span, TimeError> {
     Span::from_ns(parse_ns(text)?).ok_or(TimeError::TooLong)
 }
@@ -34,8 +33,8 @@ fn parse_share(numerator: &str, rest: &str) -> Option<Span> {
     u64::try_from(share).ok().and_then(Span::from_ns)
 }
 
-/// A number of bytes with its unit: B, with kB, MB, GB and TB in thousands, with KiB, MiB, GiB and
-/// TiB in 1,024. `None` where it is no such number, or does not fit into 64 bits.
+/// B, kB, MB, GB and TB in thousands, KiB, MiB, GiB and TiB in 1,024; `None` if it is none, or
+/// not below 2⁶⁴.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -152,8 +151,7 @@ impl<'t> Reader<'t> {
         self.named(raw, place, names, &either, |name| format!("there is no {noun} {name}"))
     }
 
-    /// As [`Reader::choice`]. `either` says which names there are, and `problem` that there is no
-    /// other one.
+    /// `either` names the choices, `problem` says that there is no other one.
     pub(super) fn named(
         &mut self,
         raw: &'t str,
@@ -189,8 +187,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// A time with its unit, or a share of one, such as "1/30s" or "1/29.97s": whole nanoseconds,
-    /// the rest left away. May be zero.
+    /// Also a share, "1/30s" or "1/29.97s": whole nanoseconds, the rest left away. May be zero.
     pub fn share_of_time(&mut self, raw: &str, place: &Place<'_>) -> Option<Span> {
         let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let Some((numerator, rest)) = text.as_deref().and_then(|text| text.split_once('/')) else {
@@ -206,8 +203,7 @@ impl<'t> Reader<'t> {
         share
     }
 
-    /// A time with its unit, or two of them as a range, `"40us..50us"`: the shortest, where it is
-    /// another, and the longest.
+    /// A time, or a range "40us..50us": the shortest, where it is another, and the longest.
     pub fn times(&mut self, raw: &str, place: &Place<'_>) -> Option<(Option<Span>, Span)> {
         let text = if JsonKind::of(raw) == JsonKind::Text { decode(raw) } else { None };
         let Some((shortest, longest)) = text.as_deref().and_then(|text| text.split_once("..")) else {

@@ -4,7 +4,6 @@
 #[derive(Debug)]
 pub(super) struct Scan {
     at: usize,
-    /// It runs to the end of its line.
     is_line: bool,
     start: usize,
     depth: usize,
@@ -15,18 +14,13 @@ pub(super) struct Scan {
     pub(super) candidate: Option<usize>,
 }
 
-/// Where a scan ends.
 pub(super) enum End {
-    /// Here, complete.
     Whole(usize),
-    /// Here, cut short.
     Cut(usize),
-    /// Beyond the buffer.
     Beyond,
 }
 
 impl Scan {
-    /// A frame that begins at `start` with the byte `first`.
     pub(super) fn new(start: usize, first: u8) -> Scan {
         Scan {
             at: start,
@@ -47,8 +41,7 @@ impl Scan {
         self.candidate = self.candidate.map(|candidate| candidate - bytes);
     }
 
-    /// Goes on to the end of the frame, or of the buffer. Up to `distrust` a line that begins with
-    /// `{` always ends it.
+    /// Up to `distrust` a line that begins with `{` always ends the frame.
     pub(super) fn run(&mut self, buffer: &[u8], distrust: usize) -> End {
         if self.is_line {
             let newline = buffer[self.at..].iter().position(|byte| *byte == b'\n');
@@ -71,7 +64,6 @@ impl Scan {
         End::Beyond
     }
 
-    /// Takes one byte that can change anything.
     #[inline]
     fn step(&mut self, buffer: &[u8], here: usize, distrust: usize) -> Option<End> {
         match buffer[here] {
@@ -100,8 +92,7 @@ impl Scan {
         None
     }
 
-    /// Whether a value may begin behind this, which ends outside strings: behind a comma, a colon
-    /// or `[`.
+    /// Outside strings: behind a comma, a colon or `[`.
     fn may_begin_value(&self, before: &[u8]) -> bool {
         let previous = before[self.start..].iter().rfind(|byte| !is_space(**byte));
         matches!(previous, Some(b',' | b':' | b'['))

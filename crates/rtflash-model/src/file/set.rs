@@ -21,12 +21,11 @@ const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
 pub struct TaskSetFile {
     /// The task set.
     pub set: TaskSet,
-    /// What the file says about itself (its field `meta`): any JSON value but null, as it was
-    /// written.
+    /// The field `meta`: any JSON value but null, as it was written.
     pub meta: Option<MetaJson>,
 }
 
-/// Reads a task set from the text of one JSON value.
+/// Reads the text of one JSON value.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -37,17 +36,15 @@ pub fn read_task_set(text: &str) -> Result<TaskSetFile, Diagnostics> {
     }
 }
 
-/// Reads a task set of any form, and finds all that is wrong.
 pub(super) fn read_thoroughly(text: &str) -> Result<TaskSetFile, Diagnostics> {
     let (mut reader, root) = Reader::open(text, A_TASK_SET)?;
     task_set(&mut reader, root).ok_or_else(|| reader.into_diagnostics())
 }
 
-/// Reads a task set as [`read_task_set`] does, from bytes that should be UTF-8.
+/// As [`read_task_set`].
 ///
 /// # Errors
-/// All that is wrong with it. Where the bytes are not UTF-8, only that, with the range of the first
-/// bytes that are not.
+/// All that is wrong; if the bytes are not UTF-8, only the range of the first that are not.
 pub fn read_task_set_bytes(bytes: &[u8]) -> Result<TaskSetFile, Diagnostics> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read_task_set(text),
@@ -131,8 +128,7 @@ impl<T> Default for Entries<'_, T> {
 }
 
 impl<'t, T> Entries<'t, T> {
-    /// Keeps an element, unless the text is beyond hope: millions of wrong ones are no reason to
-    /// take memory.
+    /// Unless the text is beyond hope: millions of wrong elements are no reason to take memory.
     fn push(&mut self, reader: &Reader<'_>, raw: &'t str, value: T) {
         if reader.is_hopeless() {
             *self = Entries::default();
@@ -143,8 +139,7 @@ impl<'t, T> Entries<'t, T> {
     }
 }
 
-/// The text of the task or job that the path of a fault begins with, and the steps up to it: to
-/// look for each fault from the root would take quadratic time.
+/// The text that the path of a fault begins with: from the root each time would be quadratic.
 fn nearest_entry<'t>(invalid: &Invalid, tasks: &[&'t str], jobs: &[&'t str]) -> Option<(&'t str, usize)> {
     match invalid.path.steps() {
         [PathStep::Key(list), PathStep::Index(index), ..] => {

@@ -29,8 +29,7 @@ pub struct Frame {
     pub first_column: usize,
 }
 
-/// A value that is longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading
-/// stops.
+/// Longer than [`MAX_FRAME`]: the source of the [`io::Error`] with which reading stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the value that begins at line {first_line}, column {first_column} is longer than {MAX_FRAME} bytes")]
 pub struct FrameTooLong {
@@ -40,26 +39,22 @@ pub struct FrameTooLong {
     pub first_column: usize,
 }
 
-/// The top-level values of a stream of bytes, in order.
+/// The top-level values of a stream, in order.
 ///
-/// A value begins with `{` or `[` and ends with its last bracket; anything else runs to the end of
-/// its line. A value is cut short, and so broken, by the end of a line inside a string, and by a
-/// line that begins with `{` in column 1 and does not follow a comma, a colon or `[`. Takes linear
-/// time, and memory for the longest value and one chunk.
+/// A value runs from `{` or `[` to its last bracket; anything else is a line. It is cut short by
+/// the end of a line inside a string, and by a line that begins with `{` in column 1 behind no
+/// comma, colon or `[`. Linear time; memory for the longest value and one chunk.
 #[derive(Debug)]
 pub struct Frames<R> {
     source: R,
     chunk: Vec<u8>,
-    /// What has been read and not been given away.
     buffer: Vec<u8>,
-    /// The position in the buffer up to which it has been given away or passed over, and its line
-    /// and column in the stream.
+    /// Given away or passed over up to here in the buffer; its line and column in the stream.
     taken: usize,
     line: usize,
     column: usize,
     current: Option<Scan>,
-    /// Up to here in the buffer every line that begins with `{` begins a value: one that was
-    /// thought to hold it is broken.
+    /// Up to here every line that begins with `{` begins a value: one that held it is broken.
     distrust: usize,
     limit: usize,
     state: ScanState,
@@ -70,9 +65,7 @@ enum ScanState {
     /// Nothing has been read: there may be a byte-order mark.
     Fresh,
     Reading,
-    /// The source has no more.
     Drained,
-    /// Reading has stopped, after this is reported.
     Failed(Option<FrameTooLong>),
 }
 
@@ -97,12 +90,11 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// The frames that are complete after the next read of the source that completes any: at least
-    /// one, or `None` at the end.
+    /// Frames that the next reads complete: at least one, or `None` at the end.
     ///
     /// # Errors
-    /// Those of the source; and one of the kind [`io::ErrorKind::InvalidData`] that holds a
-    /// [`FrameTooLong`], after which there are no more frames.
+    /// The source's; and [`io::ErrorKind::InvalidData`] with a [`FrameTooLong`], which ends the
+    /// stream.
     pub fn next_batch(&mut self) -> io::Result<Option<Vec<Frame>>> {
         loop {
             if let ScanState::Failed(error) = &mut self.state {
@@ -123,7 +115,6 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// Bytes of memory that the stream takes.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.buffer.capacity() + self.chunk.capacity()
@@ -198,8 +189,7 @@ impl<R: Read> Frames<R> {
         Some(Scan::new(self.taken, first))
     }
 
-    /// Gives the frame from `taken` to `end`, or to the place in it where reading is to go on
-    /// because it is broken.
+    /// From `taken` to `end`, or if it is broken, to where reading goes on.
     fn close(&mut self, scan: &Scan, end: usize, whole: bool) -> Frame {
         let start = self.taken;
         let is_json = || serde_json::from_slice::<IgnoredAny>(&self.buffer[start..end]).is_ok();
@@ -220,7 +210,6 @@ impl<R: Read> Frames<R> {
         frame
     }
 
-    /// Moves `taken`, counting lines and columns.
     fn take(&mut self, to: usize) {
         let passed = &self.buffer[self.taken..to];
         let newlines = count(passed, |byte| byte == b'\n');
@@ -238,7 +227,6 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// How many bytes are such.
 fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     // Sums of single bytes are made many at a time.
     let sums = bytes.chunks(255).map(|few| few.iter().map(|byte| u8::from(is(*byte))).sum::<u8>());

@@ -76,8 +76,7 @@ pub(super) fn decode(literal: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Calls `each` with every key (as a literal) and value of an object, in order. Says whether it is
-/// an object.
+/// In order, with the key as a literal. Says whether it is an object.
 pub(super) fn for_each_field<'t>(object: &'t str, each: impl FnMut(&'t str, &'t str)) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     Fields(each).deserialize(&mut deserializer).is_ok()
@@ -89,7 +88,6 @@ pub(super) fn for_each_element<'t>(array: &'t str, each: impl FnMut(&'t str)) ->
     Elements(each).deserialize(&mut deserializer).is_ok()
 }
 
-/// The value that one step leads to.
 pub(super) fn child<'t>(value: &'t str, step: &PathStep) -> Option<&'t str> {
     let mut found = None;
     match step {

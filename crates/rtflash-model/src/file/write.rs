@@ -13,11 +13,8 @@ use crate::task::{Access, Arrivals, Job, Request, Task};
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
-/// Writes a task set as one line of JSON, without a newline at its end, that
-/// [`read_task_set`](crate::read_task_set) reads back to the same set.
-///
-/// A device that is a profile is written as its name. `meta` goes into the field of this name; line
-/// breaks between its parts become spaces.
+/// One line of JSON that [`read_task_set`](crate::read_task_set) reads back. A profile is written
+/// as its name; line breaks between the parts of `meta` become spaces.
 pub fn write_task_set(set: &TaskSet, meta: Option<&MetaJson>) -> String {
     let wire = TaskSetWire {
         device: device(set.device()),
@@ -32,8 +29,7 @@ pub fn write_task_set(set: &TaskSet, meta: Option<&MetaJson>) -> String {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
 
-/// Writes a device as JSON that [`read_device`](crate::read_device) reads back to the same device:
-/// a profile as its name.
+/// JSON that [`read_device`](crate::read_device) reads back: a profile as its name.
 pub fn write_device(of: &Device) -> String {
     // As above.
     serde_json::to_string(&device(of)).expect("a device can always be written")
@@ -45,14 +41,12 @@ pub fn write_device_in_full(of: &Device) -> String {
     serde_json::to_string(&DeviceWire::Full(of.spec().into())).expect("a device can always be written")
 }
 
-/// The JSON Schema of a task-set file. It cannot tell what takes arithmetic: names that are taken,
-/// α = 0, data that does not fit, costs above 2⁶³ ns.
+/// It cannot tell names taken, α = 0, data that do not fit, or costs above 2⁶³ ns.
 pub fn task_set_schema() -> Schema {
     schema_for!(TaskSetWire<'static>)
 }
 
-/// The JSON Schema of an allocation as it is read: the fields that are looked at; others may be
-/// there.
+/// The fields that are read; others may be there.
 pub fn allocation_schema() -> Schema {
     schema_for!(AllocationLine)
 }

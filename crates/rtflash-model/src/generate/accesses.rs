@@ -3,8 +3,7 @@
 use crate::random::Stream;
 use crate::task::{Access, Request, Task};
 
-/// The access patterns of a set's requests, as [`SetSpec`](super::SetSpec) asks for them. Sets that
-/// differ in these alone have the same tasks otherwise.
+/// Sets that differ in these alone have the same tasks otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Accesses {
     /// Every request is random.
@@ -28,8 +27,7 @@ crate::names! {
 }
 
 impl Accesses {
-    /// Gives every request its pattern. `key` is that of the stream that mixed patterns are drawn
-    /// from.
+    /// `key`: the stream that mixed patterns are drawn from.
     pub(super) fn give(self, tasks: &mut [Task], key: impl FnOnce() -> [u8; 32]) {
         let all = |tasks: &mut [Task], access: &mut dyn FnMut() -> Access| {
             for task in tasks {

@@ -10,12 +10,9 @@ use crate::random::Stream;
 use crate::task::{Request, Task};
 use crate::time::Span;
 
-/// Billionths in one.
 const SCALE: u64 = 1_000_000_000;
 
-/// Relative deadlines as parts of the period, D = x T with x uniform between two billionths, as
-/// [`SetSpec`](super::SetSpec) asks for them. Sets that differ in these alone have the same tasks
-/// otherwise.
+/// D = x T, x uniform between two billionths. Sets that differ in it have the same tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeadlineRange {
     shortest: WriteShare,
@@ -23,8 +20,7 @@ pub struct DeadlineRange {
 }
 
 impl DeadlineRange {
-    /// Gives every request its deadline, drawn from the stream of this key: ⌊x T⌋, one nanosecond
-    /// at least.
+    /// ⌊x T⌋, one nanosecond at least, from the stream of this key.
     pub(super) fn give(self, tasks: &mut [Task], key: [u8; 32]) {
         let mut stream = Stream::new(key);
         let [low, high] = [self.shortest, self.longest].map(|part| u64::from(part.billionths()));

@@ -5,8 +5,7 @@ pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1
-/// from above.
+/// 0 from below and for what is not a number, 2⁶⁴ − 1 from above.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn whole(x: f64) -> u64 {
     // This is what the cast is defined to do.

@@ -61,8 +61,7 @@ impl Refusal {
     }
 }
 
-/// A set was given up: there is none, or it was not found in [`MAX_DRAWS`] draws, or fewer of many
-/// tasks.
+/// No set exists, or none was found in [`MAX_DRAWS`] draws, or fewer of many tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exhausted {
     /// The total utilization asked for.
@@ -79,8 +78,7 @@ pub struct Exhausted {
     pub draws: u32,
     /// Why most draws were refused.
     pub mostly: Refusal,
-    /// Whether [`Generator::RandFixedSum`], asked for instead of [`Generator::UUniFastDiscard`],
-    /// draws the set soon.
+    /// Whether [`Generator::RandFixedSum`] draws the set soon, asked for by the other generator.
     pub by_fixed_sum: bool,
 }
 
@@ -113,12 +111,9 @@ impl fmt::Display for Exhausted {
 impl std::error::Error for Exhausted {}
 
 impl SetOptions {
-    /// The set `index` (any number; usually counted from 0) at this total utilization. It has the
-    /// tasks `t1` … `tn`, no jobs.
-    ///
-    /// `fits_alone` is asked whether a task could run on the whole device alone, U_i(m) ≤ 1; it
-    /// must always answer the same for the same task. All requests that it is shown are random, and
-    /// due at the end of their period.
+    /// The set `index` at this total utilization, with tasks `t1` … `tn` and no jobs. `fits_alone`
+    /// says whether U_i(m) ≤ 1, as a function of the task; all requests shown are random, with
+    /// implicit deadlines.
     ///
     /// # Errors
     /// [`Exhausted`] if there is no such set, or none was found in [`MAX_DRAWS`] draws, or fewer of
@@ -140,10 +135,10 @@ impl SetOptions {
         })
     }
 
-    /// [`SetOptions::draw`] with another limit of draws.
+    /// Draws with another limit.
     ///
     /// # Errors
-    /// [`Exhausted`] as there, but it does not try another generator.
+    /// As [`SetOptions::draw`], but without trying another generator.
     pub fn draw_at_most(
         &self,
         limit: u32,
@@ -165,7 +160,7 @@ impl SetOptions {
         let Some(mut shares) = ShareProposal::new(generator, n, utilization) else {
             return Err(exhausted(0, Refusal::Share));
         };
-        let mut stream = Stream::new(self.key(utilization, index));
+        let mut stream = Stream::new(self.key(utilization, index, b"gen"));
         let mut utilizations = vec![0.0; n as usize];
         let mut tasks = Vec::new();
         let mut refused = [0u32; Refusal::ALL.len()];
@@ -179,9 +174,9 @@ impl SetOptions {
                 }
                 match self.fill(&mut stream, &utilizations, &mut tasks, &mut left, &fits_alone) {
                     Ok(()) => {
-                        accesses.give(&mut tasks, || self.access_key(utilization, index));
+                        accesses.give(&mut tasks, || self.key(utilization, index, b"acc"));
                         if let Some(deadlines) = deadlines {
-                            deadlines.give(&mut tasks, self.deadline_key(utilization, index));
+                            deadlines.give(&mut tasks, self.key(utilization, index, b"due"));
                         }
                         // Names differ and costs are bounded, so the set is valid.
                         return Ok(TaskSet::of_known_tasks(device, tasks));
@@ -202,8 +197,7 @@ impl SetOptions {
         Err(exhausted(draws, commonest.unwrap_or(Refusal::Share)))
     }
 
-    /// Gives every task its requests, up to the first that is refused. Among many tasks one that is
-    /// refused is drawn again by itself.
+    /// Up to the first that is refused. Among many tasks one that is refused is drawn again alone.
     fn fill(
         &self,
         stream: &mut Stream,
@@ -227,7 +221,6 @@ impl SetOptions {
         Ok(())
     }
 
-    /// Gives one task its requests.
     fn fill_task(
         &self,
         stream: &mut Stream,
@@ -269,8 +262,7 @@ impl SetOptions {
         }
     }
 
-    /// How a task's utilization is split between its requests; or their own utilizations, if no
-    /// total is divided.
+    /// Or the requests' own utilizations, if no total is divided.
     fn parts(&self, stream: &mut Stream, position: u32, utilization: f64) -> OfRequests {
         let &SetSpec { generator, writes, .. } = self.spec();
         let is_heavy = writes.heavy().is_some_and(|tasks| position < tasks);
@@ -308,9 +300,8 @@ struct OfRequests {
     write: Option<f64>,
 }
 
-/// A request of this utilization, with a period that is adapted to whole pages, and to the range
-/// that these are to be in, from one in nanoseconds. `page_cost_bound`: nanoseconds that a page
-/// takes under any analysis, at most.
+/// The period is adapted to whole pages, in their range, from one in nanoseconds.
+/// `page_cost_bound`: nanoseconds a page, at most, under any analysis.
 fn request(
     period: u64,
     range: Option<PageRange>,
@@ -333,7 +324,6 @@ fn request(
     Request::new(pages, period).ok_or(Refusal::Period)
 }
 
-/// Tasks `t1` … `tn` that neither read nor write yet.
 fn unfinished_tasks(n: u32) -> Vec<Task> {
     (1..=n.min(MAX_TASKS))
         .map(|number| Task { name: name(number), read: None, write: None, data_pages: None })

@@ -20,7 +20,6 @@ use crate::random::Stream;
 /// Numbers that a table is made for: 1,000 take 8 MB at most.
 pub(super) const MAX_NUMBERS: u32 = 1_000;
 
-/// The probabilities of ones, for one sum.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FixedSum {
     /// s: at most the count of the numbers.
@@ -32,7 +31,6 @@ pub(super) struct FixedSum {
 }
 
 impl FixedSum {
-    /// The distribution of `count` numbers with this sum.
     pub(super) fn new(count: u32, sum: f64) -> FixedSum {
         let rests: Vec<f64> = (0..=count).map(|ones| sum - f64::from(ones)).take_while(|&rest| rest >= 0.0).collect();
         let width = rests.len();
@@ -53,7 +51,6 @@ impl FixedSum {
         FixedSum { sum, width, ones }
     }
 
-    /// Fills in the numbers.
     pub(super) fn draw(&self, stream: &mut Stream, numbers: &mut [f64]) {
         let (mut reached, mut scale, mut ones) = (0.0, 1.0, 0);
         let (mut rest, all) = (self.sum, numbers.len());

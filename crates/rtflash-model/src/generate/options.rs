@@ -31,8 +31,7 @@ impl Generator {
     }
 }
 
-/// What one page costs in the analysis that the sets are made for: the factors of C^r and C^w in
-/// Eqs. (IV.1) and (IV.2).
+/// The factors of C^r and C^w in Eqs. (IV.1) and (IV.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageCosts {
     /// Time to read a page.
@@ -42,8 +41,7 @@ pub struct PageCosts {
 }
 
 impl PageCosts {
-    /// t_r and t_w with a page's transfer in them, as Eqs. (IV.1) and (IV.2) are printed. Where the
-    /// device does not say what its times contain, they are what is stated.
+    /// t_r and t_w with the transfer, Eqs. (IV.1) and (IV.2); as stated if the device does not say.
     pub fn transfer_inside(device: &Device) -> PageCosts {
         let whole = |on_chip: Span, includes: Option<bool>| match includes {
             None => on_chip,
@@ -56,8 +54,7 @@ impl PageCosts {
         }
     }
 
-    /// t_r + t_d and t_w + t_d: a page's transfer comes on top, but where the device says that it
-    /// is in its times.
+    /// t_r + t_d and t_w + t_d, but where the device's times contain the transfer.
     pub fn transfer_on_top(device: &Device) -> PageCosts {
         // As above.
         let whole = |on_chip: Span| on_chip.saturating_add(device.page_transfer());
@@ -91,8 +88,7 @@ pub struct SetSpec {
 }
 
 impl SetSpec {
-    /// Sets as `rtflash gen` makes them, on a device: eight tasks, UUniFast, a page costs t_r or
-    /// t_w, random requests.
+    /// As `rtflash gen` does: eight tasks, UUniFast, a page costs t_r or t_w, random requests.
     pub fn of(device: Device) -> SetSpec {
         SetSpec {
             device,
@@ -107,9 +103,7 @@ impl SetSpec {
             seed: 1,
         }
     }
-}
 
-impl SetSpec {
     /// The periods that requests start from, if others than those of the thesis.
     pub fn stated_periods(&self) -> Option<PeriodRange> {
         let uniform = |periods: PeriodRange| periods.distributed(PeriodDistribution::Uniform);
@@ -123,7 +117,6 @@ impl SetSpec {
 }
 
 impl Default for SetSpec {
-    /// On the thesis's device, `dgist-2021`.
     fn default() -> SetSpec {
         SetSpec::of(Device::profile("dgist-2021").expect("a device that is always there"))
     }
@@ -166,10 +159,7 @@ pub struct SetOptions {
 }
 
 impl SetOptions {
-    /// Checks a request.
-    ///
-    /// # Errors
-    /// The first thing found wrong.
+    /// Checks a request: the first thing found wrong is the error.
     pub fn new(spec: SetSpec) -> Result<SetOptions, OptionsError> {
         let SetSpec { tasks, generator, .. } = spec;
         if tasks == 0 {
@@ -190,15 +180,13 @@ impl SetOptions {
         Ok(SetOptions { spec })
     }
 
-    /// Whether there are shares of this utilization at all: as no task has more than 1, n tasks
-    /// have no more than n.
+    /// No task has more than 1, so n tasks have no more than n.
     pub fn is_possible(&self, utilization: Utilization) -> bool {
         ShareProposal::new(self.spec.generator, self.spec.tasks, utilization).is_some()
     }
 
-    /// The mean total utilization of the sets, if the generator divides no total: 0.6 for each
-    /// write-heavy task and 0.25 for each other one. It stands for the total in
-    /// [`SetOptions::draw`] and [`SetOptions::meta`].
+    /// If the generator divides no total: 0.6 for each heavy task and 0.25 for each other one. It
+    /// stands for the total in [`SetOptions::draw`] and [`SetOptions::meta`].
     pub fn mean_utilization(&self) -> Option<Utilization> {
         let heavy = self.spec.writes.heavy().map_or(0, u64::from);
         let others = u64::from(self.spec.tasks) - heavy;
@@ -206,8 +194,7 @@ impl SetOptions {
         mean.filter(|_| !self.spec.generator.divides_total())
     }
 
-    /// The utilization of a set's requests by these page costs, in whole billionths, if the
-    /// generator divides no total; `None` otherwise.
+    /// By these page costs, in whole billionths, if the generator divides no total.
     pub fn drawn_utilization(&self, set: &TaskSet) -> Option<Utilization> {
         let SetSpec { generator, page_costs, .. } = &self.spec;
         let of = |request: Option<Request>, cost: Span| {
@@ -225,13 +212,12 @@ impl SetOptions {
         &self.spec
     }
 
-    /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian:
-    /// seed, utilization in billionths, index, number of tasks, generator, `gen`.
+    /// Key of a random stream of the set: seed, utilization in billionths, index, number of tasks,
+    /// generator, `of` (`gen`, `acc` for access patterns, `due` for deadlines), little-endian.
     ///
-    /// Device, page costs, access, periods, pages, deadlines and the split between reads and writes
-    /// are left out on purpose: experiments that differ in these alone start from the same
-    /// utilizations, which makes their difference easier to see.
-    pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
+    /// Device, page costs, access, periods, pages, deadlines and the split of reads and writes are
+    /// left out: experiments that differ in these alone start from the same utilizations.
+    pub(super) fn key(&self, utilization: Utilization, index: u64, of: &[u8; 3]) -> [u8; 32] {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
             Generator::IntegerShares => 1,
@@ -244,28 +230,12 @@ impl SetOptions {
         key[8..16].copy_from_slice(&utilization.billionths().to_le_bytes());
         key[16..24].copy_from_slice(&index.to_le_bytes());
         key[24..28].copy_from_slice(&self.spec.tasks.to_le_bytes());
-        key[28..].copy_from_slice(&[generator, b'g', b'e', b'n']);
+        key[28] = generator;
+        key[29..].copy_from_slice(of);
         key
     }
 
-    /// The key of the random stream of the set's access patterns: as [`SetOptions::key`], but ends
-    /// in `acc`.
-    pub(super) fn access_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
-        let mut key = self.key(utilization, index);
-        key[29..].copy_from_slice(b"acc");
-        key
-    }
-
-    /// The key of the random stream of the set's deadlines: as [`SetOptions::key`], but ends in
-    /// `due`.
-    pub(super) fn deadline_key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
-        let mut key = self.key(utilization, index);
-        key[29..].copy_from_slice(b"due");
-        key
-    }
-
-    /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one
-    /// that gave the page costs.
+    /// `analysis`: the name of the one that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
         let SetSpec { seed, generator, tasks, writes, accesses, deadlines, pages, .. } = self.spec;
         let (write_heavy, write_share) = (writes.heavy(), writes.share());
@@ -289,8 +259,7 @@ impl SetOptions {
     }
 }
 
-/// Where a generated set comes from: the `meta` object of its line. Together with the device it
-/// repeats the set.
+/// The `meta` object of a set's line. Together with the device it repeats the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Meta<'a> {
     /// The total utilization asked for; the mean of such sets, if the generator divides no total.

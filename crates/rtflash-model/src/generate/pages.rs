@@ -5,11 +5,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// The range of a request's number of pages, from the first number to the second, both included.
-///
-/// A request that would have fewer or more, by its utilization and the period drawn for it, has the
-/// nearest number that there is, and the period that makes up the utilization with it: a longer
-/// one, or a shorter one.
+/// Both ends included. A request that would have fewer or more pages has the nearest number, and
+/// the period that makes up its utilization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageRange {
     fewest: u64,
@@ -17,7 +14,6 @@ pub struct PageRange {
 }
 
 impl PageRange {
-    /// The number of this range that is nearest to another one.
     pub(super) fn nearest(self, pages: u64) -> u64 {
         pages.clamp(self.fewest, self.most)
     }

@@ -18,8 +18,7 @@ pub enum PeriodDistribution {
     /// Every nanosecond is as likely as every other one.
     #[default]
     Uniform,
-    /// Their logarithm is uniform, so that each order of magnitude has as many (Emberson, Stafford
-    /// and Davis 2010).
+    /// Each order of magnitude has as many (Emberson, Stafford and Davis 2010).
     LogUniform,
 }
 
@@ -30,9 +29,8 @@ crate::names! {
     }
 }
 
-/// Periods from the first of two times up to, and without, the second, before they are adapted to
-/// whole pages; of two equal times, that time alone. The thesis has [100, 500) ms, uniform,
-/// Section 5.1.
+/// From the first time up to the second, left out, before they are adapted to whole pages; of two
+/// equal times that one. The thesis has [100, 500) ms, uniform, Section 5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PeriodRange {
     shortest_ns: u64,
@@ -56,7 +54,6 @@ impl PeriodRange {
         self.distribution
     }
 
-    /// A period of it, in nanoseconds.
     pub(super) fn draw(self, stream: &mut Stream) -> u64 {
         match self.distribution {
             PeriodDistribution::Uniform => self.shortest_ns + stream.below((self.bound_ns - self.shortest_ns).max(1)),

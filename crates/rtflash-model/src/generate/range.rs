@@ -39,10 +39,7 @@ fn wrong_bound(why: &UtilizationError) -> String {
 }
 
 impl UtilizationRange {
-    /// From `first` to `last`.
-    ///
-    /// # Errors
-    /// [`RangeError::Backwards`] if `first` is above `last`.
+    /// An error if `first` is above `last`: [`RangeError::Backwards`].
     pub fn new(first: Utilization, last: Utilization) -> Result<UtilizationRange, RangeError> {
         if first <= last { Ok(UtilizationRange { first, last }) } else { Err(RangeError::Backwards(first, last)) }
     }
@@ -57,7 +54,7 @@ impl UtilizationRange {
         self.last
     }
 
-    /// first, first + step, … and last, which is added where no step lands on it.
+    /// first, first + step, …, and last.
     ///
     /// # Errors
     /// [`RangeError::TooManyPoints`] above [`MAX_POINTS`].
@@ -74,7 +71,6 @@ impl UtilizationRange {
 }
 
 impl From<Utilization> for UtilizationRange {
-    /// That utilization alone.
     fn from(only: Utilization) -> UtilizationRange {
         UtilizationRange { first: only, last: only }
     }
@@ -83,7 +79,6 @@ impl From<Utilization> for UtilizationRange {
 impl FromStr for UtilizationRange {
     type Err = RangeError;
 
-    /// Reads `A..B` or a single value.
     fn from_str(text: &str) -> Result<UtilizationRange, RangeError> {
         let bound = |part: &str| part.parse().map_err(|why| RangeError::Bound(part.trim().to_owned(), why));
         match text.split_once("..") {

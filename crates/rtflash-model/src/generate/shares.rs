@@ -5,24 +5,16 @@ use super::generator::Generator;
 use super::utilization::Utilization;
 use crate::random::Stream;
 
-/// One in billionths.
 const ONE: u64 = 1_000_000_000;
 
 /// A way to propose U_1 … U_n; a proposal may have to be discarded.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShareProposal {
     /// U_i = U·a_i/Σa.
-    Integers {
-        /// U.
-        billionths: u64,
-        /// U as a double.
-        total: f64,
-    },
+    Integers { billionths: u64, total: f64 },
     /// Uniform on {ΣU_i = U, every U_i ≤ 1}.
     Slice {
-        /// The sum to draw.
         total: f64,
-        /// How to draw it.
         method: Method,
         /// Whether what is drawn is 1 − U_i, and `total` n − U.
         complement: bool,
@@ -33,32 +25,23 @@ pub(super) enum ShareProposal {
     Undivided,
 }
 
-/// Four ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often
-/// they must discard.
+/// One distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}; they differ in what they discard.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Method {
-    /// Uniform on {Σx_i = total, 0 ≤ x_i}, discarded if some x_i is above 1 (Bini & Buttazzo 2005).
-    /// Good for small totals.
+    /// Only 0 ≤ x_i, discarded if some x_i > 1 (Bini & Buttazzo 2005). Good for small totals.
     UUniFast,
-    /// x_1 … x_{n−1} independent and uniform in [0, 1], discarded unless the remaining x_n is in it
-    /// too. The density of what is kept is the same everywhere on the slice. Good for totals near
-    /// n/2, and needs no powers.
+    /// x_1 … x_{n−1} uniform in [0, 1], discarded unless x_n is in it. For totals near n/2.
     Independent,
-    /// x_1 … x_{n−1} independent with density ∝ e^(−rate·x) on [0, 1], discarded as before, and
-    /// else kept with probability e^(−rate·x_n). The density of what is kept is ∝ e^(−rate·Σx_i),
-    /// which again is the same everywhere on the slice, whatever the rate. Good for many tasks and
-    /// a total in between, with the rate that makes the mean total/n.
-    Tilted {
-        /// Above zero.
-        rate: f64,
-    },
+    /// x_1 … x_{n−1} of density ∝ e^(−rate·x) on [0, 1], discarded as before, else kept with
+    /// probability e^(−rate·x_n): ∝ e^(−rate·Σx_i), equal everywhere. Good for many tasks and
+    /// totals in between, by the rate of the mean total/n.
+    Tilted { rate: f64 },
     /// Nothing is discarded.
     FixedSum(FixedSum),
 }
 
 impl ShareProposal {
-    /// How to draw the shares of `tasks` tasks, or `None` where there are none: some task would
-    /// have more than 1 (for integer shares: 1 or more).
+    /// `None` where some task would have more than 1 (for integer shares: 1 or more).
     pub(super) fn new(generator: Generator, tasks: u32, utilization: Utilization) -> Option<ShareProposal> {
         let (billionths, total) = (utilization.billionths(), utilization.to_f64());
         let max = u64::from(tasks) * ONE;
@@ -85,8 +68,7 @@ impl ShareProposal {
         }
     }
 
-    /// The shares among which none is below `least`. Moved by it in each direction, a slice of a
-    /// smaller total is the part of this one where that is so; elsewhere the proposal stays.
+    /// No share is below `least`: a slice of a smaller total, moved; elsewhere the proposal stays.
     pub(super) fn of_at_least(self, least: f64, tasks: u32) -> ShareProposal {
         match self {
             ShareProposal::Slice { total, method: Method::UUniFast, complement: false, least: before }
@@ -130,14 +112,12 @@ impl ShareProposal {
     }
 }
 
-/// A number of billionths as a double, rounded once.
 fn in_units(billionths: u64) -> f64 {
     billionths as f64 / ONE as f64
 }
 
 impl Method {
-    /// The cheapest for a `total` of at most n/2, by rough estimates. Every choice gives the same
-    /// distribution.
+    /// By rough estimates for a `total` of at most n/2: every choice gives the same distribution.
     fn best(tasks: u32, total: f64) -> Method {
         let n = f64::from(tasks);
         // A sum of n uniform numbers has the mean n/2 and the variance n/12. `Independent` still
@@ -154,8 +134,7 @@ impl Method {
     }
 }
 
-/// The rate a, about, for which the density ∝ e^(−a·x) on [0, 1] has this mean, which is below 1/2:
-/// 1/a − 1/(e^a − 1) = mean.
+/// The rate a of the density ∝ e^(−a·x) on [0, 1] with this mean: 1/a − 1/(e^a − 1) = mean < 1/2.
 fn rate_of_mean(mean: f64) -> f64 {
     let y = 1.0 - 2.0 * mean;
     // Within 5 % (A. Cohen 1991, for the inverse Langevin function), and two of Newton's steps.
@@ -182,8 +161,8 @@ fn uunifast(stream: &mut Stream, total: f64, shares: &mut [f64]) -> bool {
     rest <= 1.0
 }
 
-/// All shares but the last from `draw`, the last is what remains of `total` and must be in [0, 1]
-/// and pass `keep`. Abandoned as soon as the shares to come cannot make up what remains.
+/// All but the last from `draw`; the last must be in [0, 1] and pass `keep`. Abandoned as soon as
+/// the shares to come cannot make up what remains.
 fn independent(
     stream: &mut Stream,
     total: f64,

@@ -7,13 +7,11 @@ use serde::{Serialize, Serializer};
 
 /// Billionths in one.
 const SCALE: u64 = 1_000_000_000;
-/// The first utilization that is too large, in billionths: a million. Every smaller one has at most
-/// 15 significant digits, so that the nearest double prints as the same decimal.
+/// In billionths, a million: smaller ones have at most 15 significant digits, so that the nearest
+/// double prints as the same decimal.
 const LIMIT: u64 = 1_000_000 * SCALE;
 
-/// A total utilization, 0 < U < 1,000,000, as an exact number of billionths.
-///
-/// Written as the shortest decimal, in text and in JSON: `0.1`, `2.25`, `4`.
+/// 0 < U < 1,000,000, an exact number of billionths, written as the shortest decimal: `0.1`, `4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Utilization {
     billionths: u64,
@@ -46,8 +44,7 @@ impl Utilization {
     /// One tenth, the usual distance between two points.
     pub const TENTH: Utilization = Utilization { billionths: SCALE / 10 };
 
-    /// The utilization of `billionths` billionths, or `None` at zero and from a million (10¹⁵
-    /// billionths) up.
+    /// `None` at zero and from a million (10¹⁵ billionths) up.
     pub const fn from_billionths(billionths: u64) -> Option<Utilization> {
         if billionths > 0 && billionths < LIMIT { Some(Utilization { billionths }) } else { None }
     }
@@ -107,8 +104,7 @@ impl fmt::Display for Utilization {
 }
 
 impl Serialize for Utilization {
-    /// A number: whole if it is whole, else the nearest double, whose shortest form is the same
-    /// decimal.
+    /// Whole if it is whole, else the nearest double, whose shortest form is the same decimal.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.billionths.is_multiple_of(SCALE) {
             serializer.serialize_u64(self.billionths / SCALE)

@@ -8,8 +8,7 @@ use serde::{Serialize, Serializer};
 /// Billionths in one.
 const SCALE: u32 = 1_000_000_000;
 
-/// The part of a task's utilization that its writes take, as [`SetSpec`](super::SetSpec) asks for
-/// it.
+/// The part of a task's utilization that its writes take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Writes {
     /// Drawn for each task as the [`Generator`](super::Generator) says.
@@ -45,7 +44,6 @@ pub struct WriteShare {
 pub struct NotAShare;
 
 impl WriteShare {
-    /// Its billionths.
     pub(super) fn billionths(self) -> u32 {
         self.billionths
     }

@@ -99,8 +99,8 @@ fn by_certificates(
 }
 
 impl Plan {
-    /// The plan of an allocation, with what an analysis says of each cluster, or what cannot be run
-    /// of it. With certificates operations take the device's own times, whatever `timing` says.
+    /// Plans what an analysis says of each cluster, or certificates and the device's own times,
+    /// whatever `timing` says.
     pub fn new(
         set: &TaskSet,
         allocation: &Allocation,
@@ -113,9 +113,8 @@ impl Plan {
     /// The plan, where tasks of clusters with certificates share pages of others.
     ///
     /// # Errors
-    /// What cannot be run: the cluster has no certificate, does not serve these tasks, or has a
-    /// server for job streams; or a task shares the pages of one that has none, or writes to zones
-    /// and owns none.
+    /// No certificate, a task that the cluster does not serve, a server for job streams, pages of a
+    /// task that has none, or writes to zones without owning any.
     pub fn sharing(
         set: &TaskSet,
         allocation: &Allocation,

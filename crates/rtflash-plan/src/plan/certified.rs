@@ -123,8 +123,7 @@ impl Certified {
         self.certificate.placement.is_zoned()
     }
 
-    /// PP − v − α: pages of its reserve for wear, where the device leaves GC jobs for that
-    /// (docs/analysis.md, Section 19).
+    /// PP − v − α: reserve for wear, where GC jobs are left for it (docs/analysis.md, Section 19).
     pub fn pages_for_wear(&self, cluster: &ClusterPlan, device: &Device) -> u64 {
         let chips = if self.is_stripe() { 1 } else { u64::from(cluster.layout.chips()) };
         let pages = chips * u64::from(device.pages_per_block());

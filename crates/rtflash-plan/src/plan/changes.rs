@@ -6,16 +6,15 @@ use super::steps::pass_cost;
 use super::{Plan, PlanError, Promise};
 use crate::ids::ClusterId;
 
-/// Other terms by which a cluster's processors collect. Each processor changes by itself, at the
-/// first instant from then on at which it has nothing to do and enough free pages.
+/// Each processor changes by itself, at the first instant from then on at which it has nothing to
+/// do and enough free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionChange {
     /// The earliest instant.
     pub not_before: Instant,
     /// D_g, α, H, v and F from then on.
     pub collection: Collection,
-    /// A pass is left out with this many free pages beyond those that are pending: H, or more while
-    /// the reserve is to grow.
+    /// H, or more while the reserve is to grow: a pass is left out with this many free pages.
     pub goal_pages: u64,
     /// GC jobs that are released beside those of R1.
     pub extra_passes: u64,
@@ -33,8 +32,7 @@ pub struct PlannedChange {
 }
 
 impl CollectionChange {
-    /// The counter of R1, past the last multiple of α, when f = `free`: max(0, H − f). `None` if
-    /// that is α or more: the reserve is not there yet.
+    /// The counter of R1 past the last multiple of α, f = `free`: max(0, H − f); `None` from α on.
     pub fn counted(&self, free: u64) -> Option<u64> {
         let missing = self.collection.reserve_pages.saturating_sub(free);
         (missing < self.collection.reclaimed_pages).then_some(missing)
@@ -42,11 +40,11 @@ impl CollectionChange {
 }
 
 impl Plan {
-    /// The plan with these changes of the processors of a cluster with a certificate, in order.
+    /// Changes of a cluster with a certificate, in order.
     ///
     /// # Errors
-    /// [`PlanError::Certificate`] if they are impossible: the cluster collects nothing, has a
-    /// server for jobs without an end, or a change states what no certificate can.
+    /// [`PlanError::Certificate`]: nothing is collected, a server's jobs have no end, or no
+    /// certificate can state the change.
     pub fn with_changes(mut self, cluster: ClusterId, changes: &[CollectionChange]) -> Result<Plan, PlanError> {
         let fault = |fault| PlanError::Certificate { cluster: cluster.index(), fault };
         let device = self.device;

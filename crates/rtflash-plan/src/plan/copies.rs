@@ -18,8 +18,7 @@ pub struct DrawnAs {
     pub skipped: u64,
 }
 
-/// A task that uses the logical pages of another one in its cluster, with a certificate, and has
-/// none of its own.
+/// Pages of another task in the cluster, with a certificate; the task has none of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedPages {
     /// The cluster.
@@ -75,11 +74,11 @@ impl<'a> PageOwners<'a> {
 }
 
 impl Plan {
-    /// The plan, with a task whose writes draw the addresses of another's, from that one's request
-    /// of this number on: its mirror at another place. Addresses drawn by places of pages differ.
+    /// A task whose writes draw the addresses of `of` after `skipped` requests: its mirror at
+    /// another place. Addresses drawn by places of pages differ.
     ///
     /// # Errors
-    /// If one of them does not write, or the mirror owns zones, which are written from their start.
+    /// If one does not write, or the mirror owns zones, which are written from their start.
     pub fn with_mirror(mut self, mirror: TaskId, of: TaskId, skipped: u64) -> Result<Plan, PlanError> {
         let writes = |task| {
             let is =

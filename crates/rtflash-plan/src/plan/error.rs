@@ -31,8 +31,7 @@ pub enum PlanError {
         /// The pages of each.
         pages: u64,
     },
-    /// Two sources have this name: a job stream is called like a task with `.read`, `.write` or
-    /// `.gc`.
+    /// Two sources have it: a job stream is called like a task with `.read`, `.write` or `.gc`.
     #[error("two things are called `{0}`, a task's requests and a job stream: another name tells their jobs apart")]
     SameName(String),
     /// Some clusters have a certificate, and others have none.
@@ -52,7 +51,7 @@ pub enum PlanError {
         /// The cluster, by position.
         cluster: usize,
     },
-    /// So many clusters and job streams that their parts of the address space cannot be kept.
+    /// The clusters and job streams are too many: their parts of the address space cannot be kept.
     #[error("{streams} job streams in each of {clusters} clusters are too many to be simulated")]
     TooManyParts {
         /// Clusters.

@@ -71,10 +71,9 @@ impl ClusterLists {
 }
 
 impl Plan {
-    /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, the
-    /// requests of tasks, and the streams of jobs if a certificate has a server; or what firmware
-    /// does not do. `backfill`: chips that a step leaves idle are used where certificates allow it
-    /// (rule D3), which no guarantee needs.
+    /// The image that `rtflash_ftl` reads, or what firmware does not do: device, certificates,
+    /// requests, and job streams if a certificate has a server. `backfill` uses idle chips of a
+    /// step where certificates allow it (rule D3), which no guarantee needs.
     pub fn image(&self, backfill: bool) -> Result<Vec<u8>, NoImage> {
         let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
         if let Some((changing, _)) = certified.enumerate().find(|(_, by)| !by.changes.is_empty()) {

@@ -26,14 +26,13 @@ impl Layout {
         Layout { chips, blocks, spare, pages, reserve_pages, reserve_blocks, logical_per_chip, owners, wear_gap }
     }
 
-    /// The layout of a cluster of `chips` chips whose tasks' requests write these numbers of pages,
-    /// with `owners` of its logical space.
+    /// For `chips` chips, requests that write these pages, and `owners` of the logical space.
     ///
     /// The reserve is Σ max(αs, w) over the write streams, αs for the server, and on each chip an
     /// open block and one to copy to.
     ///
     /// # Errors
-    /// If the blocks do not suffice: how many of them, on each chip, the reserve takes.
+    /// How many blocks of each chip the reserve takes, if these do not suffice.
     pub fn new(device: &Device, chips: u32, writes: impl Iterator<Item = u64>, owners: usize) -> Result<Layout, u64> {
         let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
         let reclaimed = u64::from(device.reclaimed_per_chip()) * u64::from(chips);
@@ -50,10 +49,8 @@ impl Layout {
         Ok(Layout { reserve_pages: drawn.saturating_add(2 * row), reserve_blocks, owners, ..plain })
     }
 
-    /// Under a certificate every block holds data, and `reserve` pages are free (of each chip in a
-    /// stripe, of the cluster in a superblock). Blocks that are kept back for failures are not
-    /// among them; if nothing is written, and so nothing fails, they need not be there. `None` if
-    /// there is no logical page, or no room.
+    /// `reserve` pages are free, of each chip in a stripe, of the cluster in a superblock, besides
+    /// blocks kept back for failures (which can be missing if nothing is written). `None`: no room.
     pub fn certified(device: &Device, chips: u32, reserve: Option<u64>, by_chip: bool) -> Option<Layout> {
         let logical_per_chip = u32::try_from(device.logical_pages_per_chip()).ok().filter(|&logical| logical > 0)?;
         let spare = device.spare_blocks();
@@ -71,8 +68,7 @@ impl Layout {
         Some(Layout { reserve_pages, wear_gap: device.wear_gap(), ..plain })
     }
 
-    /// If tasks own zones: a logical page for each page, so that tasks begin where their zones do.
-    /// `None` if 32 bits cannot number them.
+    /// A logical page for each page, so that tasks begin where zones do; `None` beyond 32 bits.
     pub fn zoned(device: &Device, chips: u32) -> Option<Layout> {
         let spare = device.spare_blocks();
         let logical_per_chip = (device.blocks_per_chip() - spare).checked_mul(device.pages_per_block())?;
@@ -135,8 +131,7 @@ impl Layout {
         self.logical_per_chip * self.chips
     }
 
-    /// The logical pages of an owner: the cluster's tasks in order, then the job streams. Equal
-    /// parts, the first ones get one more.
+    /// The tasks in order, then the job streams: equal parts, the first ones get one more.
     pub fn part(&self, owner: usize) -> Range<Lpn> {
         let (pages, owners, owner) = (u64::from(self.logical_pages()), self.owners.max(1) as u64, owner as u64);
         let (each, more) = (pages / owners, pages % owners);

@@ -70,17 +70,15 @@ pub struct Certified {
 /// When the jobs of a source are released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
-    /// Jobs arrive nominally every period, or later as the [`Options`](crate::Options) state.
-    /// Requests are released up to [`Source::jitter`] later, and due [`Source::deadline`] after the
-    /// nominal arrival. GC job k is released k periods after the nominal arrival of its task's
-    /// first write request, and due a period later.
+    /// Nominally every period, or as [`Options`](crate::Options) state; released up to
+    /// [`Source::jitter`] later, and due [`Source::deadline`] after. GC job k is released k periods
+    /// after its task's first write, and due a period later.
     Periodic(Period),
     /// As the job stream of this position in the task set says.
     Arrivals(usize),
     /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
     Handed,
-    /// GC under a certificate: a job for each α pages that arrive to be written to this chip of the
-    /// device; to the whole cluster if it is `None`.
+    /// A job for each α pages that arrive at this chip, or the whole cluster if it is `None`.
     Collected {
         /// The chip, in a stripe.
         chip: Option<ChipId>,
@@ -202,8 +200,7 @@ pub const MAX_PAGES: u64 = 1 << 30;
 pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
 
 impl Plan {
-    /// The plan for a host, which hands over jobs of its streams, with pages of their own. In a run
-    /// without a host none comes.
+    /// A host hands over jobs of the streams, with pages of their own; without one none comes.
     #[must_use]
     pub fn for_host(mut self) -> Plan {
         for source in self.sources.iter_mut() {
@@ -229,8 +226,7 @@ impl Plan {
         &self.promise
     }
 
-    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist; under
-    /// certificates then the GC of each processor; then the job streams.
+    /// Reads, writes and GC of each task; by certificates the processors' GC; then job streams.
     pub fn sources(&self) -> &PerId<SourceId, Source> {
         &self.sources
     }

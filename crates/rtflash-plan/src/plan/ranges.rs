@@ -13,9 +13,8 @@ pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Place
     space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
 }
 
-/// The pages of each owner: those declared, else an equal share of the rest, in whole rows of `row`
-/// pages, so that consecutive pages of a stripe are on different chips. `None` if they do not fit
-/// into `room` pages, or an owner gets none.
+/// Those declared, else an equal share of the rest, in rows of `row` pages, so that consecutive
+/// pages of a stripe are on different chips. `None` without room, or a page for each.
 pub fn ranges(room: u64, row: u32, declared: &[Option<u64>]) -> Option<Vec<Range<Lpn>>> {
     let row = u64::from(row.max(1));
     let mut left = room / row;

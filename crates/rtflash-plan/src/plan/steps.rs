@@ -34,8 +34,7 @@ impl StepSpans {
     }
 }
 
-/// The time of a page read in an array with two page registers, while the page before it is on the
-/// bus and each request waits for `wait`; `None` if that is too long.
+/// In an array with two page registers, the page before on the bus; `None` if that is too long.
 pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
     if device.has_commands() {
         let longest = device.page_read().max(device.page_transfer());
@@ -44,8 +43,7 @@ pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
     Some(device.page_read().max(wait.checked_add(device.page_transfer())?))
 }
 
-/// (m_c − 1)·t_b, where m_c is that of the fullest of the cluster's channels: a request for the bus
-/// waits for one of each other chip on its channel.
+/// (m_c − 1)·t_b with the m_c of the cluster's fullest channel.
 pub(super) fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
     let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip.0))).max();
     let others = fullest.expect("a cluster has chips") - 1;
@@ -58,9 +56,8 @@ pub(super) fn transfers(device: &Device, chips: u32) -> Span {
     all.expect("a transfer of each chip of a channel is checked with the device")
 }
 
-/// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, ⌈v/s⌉ rows
-/// and t_e, where pages read on one channel at once wait for each other; with commands, each copy
-/// and the erase have that of Section 2.10 on top.
+/// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, which wait
+/// for each other on a channel, ⌈v/s⌉ rows and t_e; with commands as in Section 2.10.
 pub(super) fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {

@@ -12,8 +12,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The device's own times. An operation begins with its command; a page is transferred behind
-    /// its read and before its program.
+    /// Commands come first; a page is transferred behind its read and before its program.
     pub fn of_device(device: &Device) -> Timing {
         let (transfer, command) = (device.page_transfer(), device.command());
         let with_transfer = |span: Span| span.saturating_add(device.bus_hold());
@@ -21,8 +20,7 @@ impl Timing {
         Timing { read, program, transfer, command }
     }
 
-    /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None`
-    /// if the transfer is longer.
+    /// In all, with `transfer` on the bus; `None` if the transfer is longer.
     pub fn new(read: Span, program: Span, transfer: Span) -> Option<Timing> {
         (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer, command: Span::ZERO })
     }
@@ -82,8 +80,7 @@ impl Period {
         self.multiple(k).map_or(Instant::END, |(whole, _)| instant(whole))
     }
 
-    /// The deadline of the k-th job: k + 1 times the period, rounded up, so that it is never too
-    /// early.
+    /// k + 1 times the period, rounded up, so that it is never too early.
     pub fn deadline(self, k: u64) -> Instant {
         self.multiple(k.saturating_add(1)).map_or(Instant::END, |(whole, rest)| instant(whole + u128::from(rest > 0)))
     }

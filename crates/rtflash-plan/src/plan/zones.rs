@@ -9,8 +9,7 @@ use super::{Plan, PlanError, Promise, StepSpans};
 use crate::ids::{BlockId, ClusterId, Lpn};
 use crate::jobs::Kind;
 
-/// The zones of a task, in which its writes go round: a zone is the block of one number on every
-/// chip of the cluster. A task that reads the pages of another one owns none.
+/// A zone is the block of one number on every chip. A task that reads another's pages owns none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneRing {
     /// Numbers of its blocks.
@@ -28,8 +27,7 @@ impl ZoneRing {
     }
 }
 
-/// The zones of each task of a cluster: those that its data fill and one more if it writes; tasks
-/// that declare nothing share the rest equally. If that does not fit, all have equal shares.
+/// Zones that the data fill, one more for a writer; the rest, or all if need be, equally.
 pub(super) fn rings(
     set: &TaskSet,
     cluster: &Cluster,

@@ -17,15 +17,13 @@ const AN_OFFSET: &str = "an offset such as \"3ms\", or an object with `offset` o
 /// Thousandths in the whole.
 const WHOLE: u64 = 1_000;
 
-/// Reads a release pattern for a task set, or finds all that is wrong with it. It has an entry for
-/// each task, by name, and in it one for each of its requests: an offset, or an object with
-/// `offset` or `releases`, and perhaps `gaps`, `pages` and `lengths`: see [`RequestPattern`].
+/// An entry for each task, by name, with one for each request: an offset, or an object as
+/// [`RequestPattern`]. Errors are all that is wrong.
 pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, true)
 }
 
-/// As [`read_release_pattern`], for a pattern that can leave out tasks, requests, offsets: these
-/// are as [`Options`](crate::Options) state.
+/// As [`read_release_pattern`], but what is left out is as [`Options`](crate::Options) state.
 pub fn read_partial_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern, Diagnostics> {
     open(text, set, false)
 }

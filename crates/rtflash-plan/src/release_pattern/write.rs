@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{ReleasePattern, RequestPattern};
 use crate::jobs::Kind;
 
-/// A release pattern for a task set on one line, without what is not stated, as
-/// [`read_partial_release_pattern`](super::read_partial_release_pattern) reads it.
+/// On one line, as [`read_partial_release_pattern`](super::read_partial_release_pattern) reads it.
 pub fn write_release_pattern(pattern: &ReleasePattern, set: &TaskSet) -> String {
     let mut tasks = Map::new();
     for (id, task) in set.tasks().enumerate() {

@@ -6,11 +6,8 @@ use crate::ids::{ColumnId, Lpn, NO_LPN, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
 
-/// The programmed pages of a chip when a run begins, block after block, by the chip's position in
-/// its cluster: these blocks are full, and the others erased. A page holds a logical page of the
-/// cluster, or [`NO_LPN`] if its content is stale. Logical page l starts on chip l mod s.
-///
-/// [`Aging::Random`] alone draws from `stream`.
+/// The programmed pages of a chip, block after block; the other blocks are erased. [`NO_LPN`] is
+/// stale. Logical page l starts on chip l mod s. [`Aging::Random`] alone draws from `stream`.
 pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut Stream) -> PerId<PageId, Lpn> {
     let (logical, pages) = (layout.logical_per_chip(), layout.pages());
     let lpn = |nth: u32| Lpn(nth * layout.chips() + position.0);
@@ -29,9 +26,8 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
     lpns
 }
 
-/// The place of each logical page where [`aged_chip`] fills all chips of a cluster alike: the
-/// position of the chip times the pages of a chip, and the page on the chip. `None` with
-/// [`Aging::Random`].
+/// [`aged_chip`] fills all chips alike: chip times the pages of a chip, and the page. `None`
+/// with [`Aging::Random`].
 pub fn aged_places(layout: &Layout, aging: Aging) -> Option<PerId<Lpn, u32>> {
     // Logical pages go round the chips, and round these blocks, a page of each in turn.
     let (blocks, pages) = match aging {
@@ -49,9 +45,8 @@ pub fn aged_places(layout: &Layout, aging: Aging) -> Option<PerId<Lpn, u32>> {
     Some(places.into())
 }
 
-/// The pages of `width` chips with [`Aging::Worst`], the first `programmed` ones; `lpn` numbers the
-/// logical pages. They go round the closed blocks, so that every block has its share of every
-/// task's pages; the open block has those that the others cannot hold.
+/// The first `programmed` pages go round the closed blocks, so that every block has its share of
+/// every task's pages; the open block has those that the others cannot hold.
 pub(super) fn worst_pages(
     layout: &Layout,
     width: u32,

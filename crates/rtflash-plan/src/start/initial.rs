@@ -10,8 +10,7 @@ use crate::options::Aging;
 use crate::plan::layout::Layout;
 use crate::plan::{Plan, Promise};
 
-/// The free pages of a cluster when a run begins; with [`Aging::Random`] as many as with
-/// [`Aging::Worst`]. In zones the number depends on the seed: it is for seed 0.
+/// [`Aging::Random`] is as [`Aging::Worst`]; in zones those of seed 0.
 pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64 {
     let of = &plan.clusters()[cluster];
     let (layout, first) = (&of.layout, ColumnId(0));
@@ -34,13 +33,12 @@ pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64
     all.checked_sub(programmed).expect("a cluster holds what is programmed")
 }
 
-/// The programmed pages of a processor when a run begins, in the order of programming: blocks
-/// (superblocks) 0, 1, … one after the other, a superblock row by row, a row chip by chip. Each
-/// holds a logical page of the cluster, or [`NO_LPN`](crate::NO_LPN) if its content is stale.
+/// In the order of programming: blocks 0, 1, …, a superblock's row by row, a row chip by chip.
+/// [`NO_LPN`](crate::NO_LPN) is stale.
 ///
-/// `processor` is the position of the chip in a stripe. [`Aging::Random`] alone draws from
-/// `stream`. Every logical page is mapped, and at least the certificate's reserve is free; with
-/// [`Aging::Worst`] and [`Aging::Random`] exactly the reserve.
+/// `processor` is the chip's position in a stripe. [`Aging::Random`] alone draws from `stream`.
+/// Every logical page is mapped, and at least the reserve is free; with [`Aging::Worst`] and
+/// [`Aging::Random`] exactly that.
 pub fn initial_pages(
     layout: &Layout,
     placement: Placement,

@@ -9,20 +9,17 @@ use crate::plan::{Certified, ClusterPlan};
 /// A chip of a cluster whose tasks own zones, as a run finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZonesAtStart {
-    /// The programmed pages of each block: logical pages of the cluster, or [`NO_LPN`] for stale
-    /// ones.
+    /// Logical pages by block, or [`NO_LPN`] for stale ones.
     pub blocks: Vec<Vec<Lpn>>,
     /// For each ring its next page on the chip, counted through its blocks.
     pub next: Vec<u32>,
 }
 
-/// The chip at this position of its cluster. Every task's pages were written in order, round and
-/// round in its ring, the last one just now: it is before the ring's next page, which is alike on
-/// all chips. The page written next is the first one of the task's range.
+/// The chip at this position: every task wrote in order, round and round, the last page just before
+/// the ring's next one, alike on all chips. The task's range comes next.
 ///
-/// With [`Aging::Fresh`] nothing else was ever written. With [`Aging::Worst`] the last round ends
-/// with a block, so that the next page of each ring takes a reset; with [`Aging::Random`] it ends
-/// anywhere.
+/// Under [`Aging::Fresh`] it wrote only that; under [`Aging::Worst`] the last round ends with
+/// a block, so that the next page takes a reset; with [`Aging::Random`] anywhere.
 pub fn initial_zones(
     cluster: &ClusterPlan,
     by: &Certified,

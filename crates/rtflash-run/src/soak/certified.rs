@@ -107,11 +107,9 @@ fn device(rng: &mut Stream, times: Times) -> Option<Device> {
     .ok()
 }
 
-/// The device, in a third of the cases with chips that have two page registers, in a third with
-/// commands that hold the bus for as long as a transfer at most, and in a ninth with both; and in a
-/// quarter with blocks that may fail, one or two more a chip, in a quarter with erases that are
-/// suspended, and in a quarter of those with one page register with wear that is levelled. All else
-/// stays what it was.
+/// In a third of the cases two page registers, in a third commands no longer than a transfer, in a
+/// ninth both; in quarters one or two blocks that can fail, suspended erases, and (with one page
+/// register) levelled wear.
 fn with_more(rng: &mut Stream, device: &Device) -> Option<Device> {
     let page_registers = (rng.within(0, 2) == 0).then_some(2);
     let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
@@ -155,8 +153,8 @@ fn tasks(rng: &mut Stream, device: &Device) -> Option<Vec<Task>> {
     Some(tasks.collect())
 }
 
-/// In half of the cases, requests due after three tenths of their period or later, and some of
-/// these released late. With `buffers` a third of these cases has deadlines of up to four periods.
+/// In half of the cases from three tenths of the period on, some released late. If `buffers`, a
+/// third of these has deadlines of up to four periods.
 pub fn with_deadlines(rng: &mut Stream, tasks: Vec<Task>, buffers: bool) -> Option<Vec<Task>> {
     if rng.within(0, 1) == 0 {
         return Some(tasks);
@@ -194,8 +192,7 @@ pub fn jobs(rng: &mut Stream, device: &Device) -> Vec<Job> {
     vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
 }
 
-/// The set with periods, and deadlines and jitters with them, as short as the analysis accepts, to
-/// a thousandth.
+/// Periods, deadlines and jitters as short as the analysis accepts, to a thousandth.
 fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<TaskSet> {
     let scaled = |thousandths: u64| {
         let part = |of: Span| {
@@ -234,8 +231,7 @@ fn at_the_limit(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysi
     Some(best)
 }
 
-/// How often programs and erases fail where they may: as soon as may be, or now and then, when
-/// there are more requests that it can make late.
+/// As soon as may be, or now and then, when there are more requests that failures can make late.
 pub fn faults(set: &TaskSet, seed: u64, run: u64) -> u16 {
     match set.device().spare_blocks() {
         0 => 0,

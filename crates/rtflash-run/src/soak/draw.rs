@@ -31,12 +31,10 @@ const THEOREM_1: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
 pub enum World {
     /// Everything: shared channels, every dispatch, service, aging and address pattern.
     Any,
-    /// What Theorem 1 supposes: clusters that share no channel, serial dispatch, uniform addresses,
-    /// real-time tasks alone.
+    /// As Theorem 1 supposes: no shared channel, serial dispatch, uniform addresses, only tasks.
     Supposed,
-    /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
-    /// promises; a third on devices with two page registers, a third on ones with commands, a
-    /// quarter on ones whose blocks fail.
+    /// At the limit of the demand tests, under whatever is meant to break them; some with two page
+    /// registers, commands, or failing blocks.
     Sound,
 }
 
@@ -109,8 +107,7 @@ fn jobs(rng: &mut Stream) -> Vec<Job> {
     vec![Job { name: "j1".into(), read_pages, write_pages, arrivals }]
 }
 
-/// The case with other releases, ties and arbitration. They are drawn apart: all else stays what it
-/// was.
+/// Drawn apart: all else stays what it was.
 pub(super) fn with_adversaries(mut case: Case) -> Case {
     let mut rng = Stream::numbered(case.seed, b"releases", case.run);
     let phases = rng.one_of(&[Phases::Periodic, Phases::Random]);

@@ -29,8 +29,7 @@ pub struct Search {
     pub world: World,
 }
 
-/// The case of this number; `None` where the device or the set that was drawn is not valid, or
-/// cannot be accepted.
+/// `None` where the device or the set drawn is not valid, or cannot be accepted.
 pub fn draw(Search { seed, world }: Search, run: u64) -> Option<Case> {
     let case = match world {
         World::Any | World::Supposed => draw::draw(seed, run, world),
@@ -62,8 +61,8 @@ pub fn judge(case: &Case) -> SoakOutcome {
     }
 }
 
-/// Runs a case with this allocation. A cluster that was tested next to its neighbours is promised
-/// to hold next to them alone: then no page waits as long as any neighbour can make it.
+/// A cluster that was tested next to its neighbours is run next to them alone: then no page waits
+/// as long as any neighbour can make it.
 pub fn judge_allocated(case: &Case, allocation: &Allocation) -> SoakOutcome {
     let mut options = case.options.clone();
     if case.analysis.relies_on() != Reliance::Nothing && !is_independent(&case.set, allocation) {

@@ -9,8 +9,8 @@ use super::{Case, SoakOutcome};
 /// Cases that are run for one shrinking, at most.
 const ATTEMPTS: u32 = 250;
 
-/// The smallest case found in which the same assumption breaks, and how; `None` where it does not
-/// break in this one. `judge` runs a case. No further case is tried once `stops`.
+/// The assumption breaks in the smallest case, too; `None` where it does not in this one. `judge`
+/// runs a case, and none once `stops`.
 pub fn shrink(
     case: Case,
     assumption: Assumption,

@@ -19,14 +19,12 @@ pub struct Broken {
     pub finding: Finding,
 }
 
-/// An observer of a search under way, called on any thread. A function of a number of cases is an
-/// observer that never stops the search.
+/// Called on any thread. A function of a number of cases never stops the search.
 pub trait SoakWatch: Sync {
     /// `cases` more cases are over. Cases that are shrunk in the end are not counted.
     fn over(&self, cases: u64);
 
-    /// Whether the search is to end. Cases that have begun are ended; broken ones shrink no
-    /// further.
+    /// Cases that have begun are ended; broken ones shrink no further.
     fn stops(&self) -> bool {
         false
     }
@@ -46,8 +44,7 @@ pub struct Soaked {
     pub sets: u64,
     /// Cases that the analysis accepts and that were run.
     pub judged: u64,
-    /// The mean real-time load of the fullest cluster of each set, in millionths; zero where there
-    /// are no certificates.
+    /// The mean load of each set's fullest cluster, in millionths; zero without certificates.
     pub load: u64,
     /// The assumptions that broke, in the order of [`Assumption`].
     pub broken: Vec<Broken>,
@@ -111,8 +108,7 @@ impl SoakTally {
         self
     }
 
-    /// With the first case of each assumption that broke, as small as it is found. `case` has the
-    /// case of a number.
+    /// The first case of each assumption that broke, shrunk. `case` has the case of a number.
     pub fn shrunk(self, case: &(dyn Fn(u64) -> Option<Case> + Sync), watch: &dyn SoakWatch) -> Soaked {
         let broken = self.broken.into_par_iter().filter_map(|(assumption, FailedRuns { runs, first })| {
             let first = first?;
@@ -124,8 +120,7 @@ impl SoakTally {
     }
 }
 
-/// The tallies of `sets` sets, on the threads of the current rayon pool; the sum does not depend
-/// on how many there are. `watch` can stop the search.
+/// The tallies of `sets` sets, on the current rayon pool, in any number of threads.
 pub fn tally(sets: u64, watch: &dyn SoakWatch, of: &(dyn Fn(u64) -> SoakTally + Sync)) -> SoakTally {
     let of = |set: u64| {
         let tally = of(set);

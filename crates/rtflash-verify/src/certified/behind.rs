@@ -8,8 +8,7 @@ use super::numbers::sum;
 use super::processor::{Processor, VerifiedTask};
 
 impl Processor {
-    /// W4, Eq. (66): what pages wait for the bus beyond what they are charged, with all waits of
-    /// the array for its register; `None` for a chip with one register.
+    /// W4, Eq. (66), with all waits of the array for its register; `None` for a chip with one.
     pub(super) fn waiting_behind(&self, length: i128) -> Option<Option<i128>> {
         let Some(register) = &self.register else { return Some(None) };
         // A superblock programs rows.
@@ -45,8 +44,7 @@ impl Processor {
         Some(Some(charged.checked_add(sum(ranked)?)?))
     }
 
-    /// A line above it: whichever chips are ranked first, the sum is no less. `jobs` is above the
-    /// number of jobs with pages, and of passes.
+    /// The sum is no less in any order of the chips. `jobs`: above the jobs with pages, and passes.
     pub(super) fn waiting_behind_above(
         &self,
         jobs: &AffineBound,
@@ -88,7 +86,6 @@ impl Processor {
         transfers.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)
     }
 
-    /// A line above it.
     pub(super) fn busy_above(&self, neighbour: &Neighbour) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
         let transfers = neighbour.transfers_above().times(&whole(self.transfer));

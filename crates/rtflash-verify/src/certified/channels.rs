@@ -14,13 +14,9 @@ use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor, sum
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transfers {
-    /// T.
     pub period: i128,
-    /// D.
     pub deadline: i128,
-    /// J.
     pub jitter: i128,
-    /// Pages on one chip.
     pub pages: PagesInARow,
     pub writes: bool,
     /// P, if it writes zones and resets a block for each P pages.
@@ -28,40 +24,33 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// Requests released before the end of an interval of this length and due after its start:
-    /// ⌈(L + D)/T⌉.
+    /// Released before the end of an interval of this length and due after its start: ⌈(L + D)/T⌉.
     pub fn live(&self, length: i128) -> Option<i128> {
         Some(ceil(length.checked_add(self.deadline)?, self.period))
     }
 
-    /// A line above the number of them.
     pub fn live_above(&self) -> AffineBound {
         AffineBound::each(self.period, self.deadline, 1)
     }
 
-    /// Resets of zones that go with them.
     fn resets(&self, length: i128) -> Option<i128> {
         let Some(block) = self.zone_block else { return Some(0) };
         Some(ceil(self.pages.of(self.live(length)?)?, block))
     }
 
-    /// A line above those.
     fn resets_above(&self) -> AffineBound {
         let Some(block) = self.zone_block else { return AffineBound::level(0) };
         let whole = |number: i128| BigRational::from_integer(number.into());
         self.pages_above().plus(&AffineBound::level(block - 1)).times(&whole(block).recip())
     }
 
-    /// A line above their pages.
     pub fn pages_above(&self) -> AffineBound {
         self.pages.above(&self.live_above(), 1)
     }
 }
 
-/// Chips of a cluster on a channel, of which it is known how many transfers they make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Neighbour {
-    /// How many of its chips are on the channel.
     pub chips: i128,
     pub requests: Vec<Transfers>,
     /// Programs of its processor that fail, and are repeated: on any of its chips.
@@ -115,14 +104,12 @@ impl Neighbour {
         pages(false).plus(&copied).plus(&share).plus(&AffineBound::level(1))
     }
 
-    /// G_j, Section 2.10: steps that use the bus for their command alone, copies inside a chip and
-    /// erases, and resets of zones.
+    /// G_j, Section 2.10: copies inside a chip, erases and resets: the bus for their command alone.
     pub fn commands(&self, length: i128) -> Option<i128> {
         let resets = sum(self.requests.iter().map(|it| it.resets(length)))?;
         self.passes(length)?.checked_mul(self.commands_of_a_pass())?.checked_add(resets)
     }
 
-    /// A line above it.
     pub fn commands_above(&self) -> AffineBound {
         let resets = AffineBound::sum(self.requests.iter().map(Transfers::resets_above));
         self.passes_above().times(&BigRational::from_integer(self.commands_of_a_pass().into())).plus(&resets)
@@ -144,8 +131,7 @@ impl Neighbour {
         Some(ceil(sum(self.requests.iter().filter(|it| it.writes).map(asked))?, gc.reclaimed))
     }
 
-    /// A line above it: ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what
-    /// α divides.
+    /// ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what α divides.
     pub fn passes_above(&self) -> AffineBound {
         let Some(gc) = self.gc else { return AffineBound::level(0) };
         let asked = AffineBound::sum(self.requests.iter().filter(|it| it.writes).map(|it| {
@@ -159,19 +145,14 @@ impl Neighbour {
 /// A channel that a cluster has chips on, as one of these chips sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
-    /// Transfers charged to each page, its own included: the cluster's chips there, and others of
-    /// which it is not known how much they move.
+    /// Charged to each page, its own included: the cluster's chips, and others of unknown load.
     pub ways: i128,
     /// Those of other clusters' chips among them.
     pub foreign: i128,
-    /// Whether a cluster that is one processor waits for its rows as long on another channel.
     pub rows_wait_elsewhere: bool,
-    /// Chips of the cluster itself.
     pub own: i128,
-    /// The neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// Whether the queue for the bus may be relied on: all active chips of other clusters are among
-    /// these, and what they collect is known, too.
+    /// Whether all active chips of other clusters are among these, and what they collect is known.
     pub queued: bool,
 }
 
@@ -182,7 +163,6 @@ pub(super) struct ChannelNeighbours {
     pub max_chips: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
-    /// On how many channels `foreign` of them are.
     pub busiest: usize,
     /// The channels; alike ones once.
     pub channels: Vec<Channel>,
@@ -240,9 +220,8 @@ impl ChannelNeighbours {
     }
 }
 
-/// All channels of a cluster that is one processor: of the neighbours on the one where there are
-/// more of them than on any other it may be known what they move (Section 14), with u, k and δ of
-/// Eq. (69); everything else is charged in full.
+/// A cluster that is one processor: the load is known on the channel with most neighbours (Section
+/// 14), with u, k and δ of Eq. (69); everything else is charged in full.
 fn as_one(neighbours: &ChannelNeighbours) -> Channel {
     let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
     let foreign = |channel: &Channel| channel.foreign + known(channel);
@@ -271,8 +250,7 @@ fn as_one(neighbours: &ChannelNeighbours) -> Channel {
     }
 }
 
-/// A channel with these numbers of chips of each cluster, and how many active ones of other
-/// clusters there are.
+/// And how many active chips of other clusters there are.
 fn beside(
     set: &TaskSet,
     allocation: &Allocation,
@@ -327,7 +305,6 @@ fn beside(
     (unknown + known, Channel { ways, foreign: unknown, rows_wait_elsewhere: false, own, neighbours, queued })
 }
 
-/// The requests, on a chip of a stripe or on a superblock.
 fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Transfers> {
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let requests = tasks.flat_map(|task| {

@@ -7,7 +7,6 @@ use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, 
 
 use super::numbers::{PagesInARow, chips_of_processor, pages_on_processor};
 
-/// The numbers that the device obeys or is held to, as far as demand depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     /// D_g; `None` where nothing real-time writes.
@@ -18,18 +17,15 @@ pub(super) struct Numbers {
     pub reclaimed: u64,
 }
 
-/// What a certificate states of garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stated {
     /// Nothing that matters: nothing is ever written.
     Nothing,
-    /// These numbers.
     Numbers(Numbers),
     /// Not enough to run a device, or to test anything.
     Unusable,
 }
 
-/// A verified statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verified {
     pub stated: Stated,
@@ -39,15 +35,12 @@ pub(super) struct Verified {
     pub notes: Vec<String>,
 }
 
-/// The load of a processor, as far as free pages depend on it.
 struct CollectionLoad {
-    /// PP.
     per_block: BigInt,
     /// A, within the D_g that is stated.
     arriving: BigInt,
     /// W.
     pending: BigInt,
-    /// Whether there is a server.
     server: bool,
     /// Pages that a server may draw beyond a block: s − 1 in a superblock, where it writes rows.
     row_rest: u64,
@@ -59,19 +52,13 @@ struct CollectionLoad {
     wear_passes: Option<u32>,
 }
 
-/// A writing request of a cluster.
 struct Write {
-    /// T.
     period: u64,
-    /// D.
     deadline: u64,
-    /// J.
     jitter: u64,
-    /// Pages on a processor.
     pages: PagesInARow,
 }
 
-/// The writing requests of a cluster.
 fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> {
     // What goes to zones frees its blocks itself.
     if placement.is_zoned() {
@@ -99,8 +86,7 @@ pub(super) struct ReleasedGc {
     pub victim: i128,
 }
 
-/// What a cluster's certificate says of it; `None` where it does not say, or less than the load
-/// needs, so that nothing is promised. Within: `None` where no GC job is ever released.
+/// `None` where it does not say, or less than the load needs; inside, where no GC job is released.
 pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<ReleasedGc>> {
     if writes(set, cluster, certificate.placement).is_empty() {
         return Some(None);
@@ -114,7 +100,6 @@ pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certifica
     }))
 }
 
-/// Verifies the numbers for the load as it is.
 pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Verified {
     let server = certificate.server_thousandths > 0;
     let writes = writes(set, cluster, certificate.placement);

@@ -6,13 +6,11 @@ use super::processor::{Processor, VerifiedTask};
 use super::queue::OwnPages;
 use super::told::Asked;
 
-/// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DemandParts {
     pub reads: i128,
     pub writes: i128,
-    /// Below zero where the queue for the bus lets pages wait less for the cluster's other chips
-    /// than reads and writes are charged.
+    /// Below zero where the queue spares more than is charged for the cluster's other chips.
     pub waiting: i128,
     pub gc: i128,
 }
@@ -26,8 +24,7 @@ impl DemandParts {
 
 impl Processor {
     /// dbf''(L), Eq. (49); dbf'(L), Eq. (35), without a queue; dbf(L), Eq. (10), without
-    /// neighbours; and those of Eq. (67) and Eq. (74) with two
-    /// page registers.
+    /// neighbours; Eqs. (67) and (74) with two page registers.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
@@ -41,8 +38,7 @@ impl Processor {
         })
     }
 
-    /// What the page operations due in an interval wait beyond what they are charged already, at
-    /// most; below zero where that was too much.
+    /// Beyond what is charged already; below zero where that was too much.
     fn waiting(&self, length: i128) -> Option<i128> {
         if let Some(behind) = self.waiting_behind(length)? {
             return Some(behind);
@@ -57,8 +53,7 @@ impl Processor {
         }
     }
 
-    /// W1, Eq. (46): how long they wait for neighbours whose load is known,
-    /// for each of their transfers once, and each operation once for each of their chips.
+    /// W1, Eq. (46): each transfer of known neighbours once, and each operation once for each chip.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         if self.neighbours.is_empty() {
             return Some(0);
@@ -67,8 +62,6 @@ impl Processor {
         sum(self.neighbours.iter().map(|neighbour| neighbour.chips.checked_mul(own.min(self.busy(neighbour, length)?))))
     }
 
-    /// What is asked of the bus within an interval: steps that may wait for a transfer of each
-    /// neighbour.
     fn asked(&self, length: i128) -> Option<Asked<i128>> {
         let requests = sum(self.tasks.iter().map(|item| item.waits_due(length)))?;
         let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.waits))?;
@@ -84,8 +77,7 @@ impl Processor {
         sum(self.tasks.iter().map(step))?.checked_add(passes)
     }
 
-    /// What the queue for the bus lets them wait, less what they are charged for the cluster's
-    /// other chips.
+    /// Less what is charged for the cluster's other chips.
     pub fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
         if let Some(told) = &self.told {
             return Some(Some(told.waiting(length, &self.asked(length)?)?));
@@ -105,7 +97,6 @@ impl Processor {
         Some(Some(waiting.checked_sub(charged)?))
     }
 
-    /// What the queue for the bus takes off the waiting.
     pub fn saved(&self, length: i128) -> Option<i128> {
         if self.register.is_some() {
             return Some(0);
@@ -125,8 +116,7 @@ impl Processor {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and
-    /// that job takes longer than a step. And E.
+    /// B(L), Eq. (12): no other job blocks a request that is due, whose steps are shorter. And E.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);

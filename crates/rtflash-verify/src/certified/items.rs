@@ -4,27 +4,20 @@
 use super::numbers::PagesInARow;
 use super::zones::ZoneResets;
 
-/// A request: (C, T, D, J, q).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VerifiedTask {
     pub writes: bool,
-    /// T.
     pub period: i128,
-    /// D.
     pub deadline: i128,
-    /// J.
     pub jitter: i128,
     /// Of C each step's part, without waits for neighbours whose load is known.
     pub step_cost: i128,
-    /// Steps on the processor.
     pub steps: PagesInARow,
     /// q, with all waits.
     pub longest: i128,
-    /// Pages on the processor.
     pub pages: PagesInARow,
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
-    /// What each step of a superblock waits at most beyond its cost.
     pub in_full: i128,
     /// Where it writes zones, which it resets.
     pub resets: Option<ZoneResets>,
@@ -36,41 +29,35 @@ impl VerifiedTask {
         self.deadline - self.jitter
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d: requests released and due in an
-    /// interval of this length.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d.
     pub fn requests_due(&self, length: i128) -> i128 {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
 
-    /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take, with the resets of
-    /// Eq. (76).
+    /// Includes the resets of Eq. (76).
     pub fn time_due(&self, length: i128) -> Option<i128> {
         let steps = self.steps.of(self.requests_due(length))?;
         let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.cost));
         steps.checked_mul(self.step_cost)?.checked_add(resets?)
     }
 
-    /// Its part of n_i(L), Eq. (33): waits of the steps of requests due in an interval of this
-    /// length.
+    /// Its part of n_i(L), Eq. (33).
     pub fn waits_due(&self, length: i128) -> Option<i128> {
         let steps = self.steps.of(self.requests_due(length))?;
         let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.waits));
         steps.checked_mul(self.waits)?.checked_add(resets?)
     }
 
-    /// Pages of the requests due in an interval of this length.
     pub fn pages_due(&self, length: i128) -> Option<i128> {
         self.pages.of(self.requests_due(length))
     }
 
-    /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of
-    /// this length, both included, γ(⌊(y + J)/T⌋ + 1).
+    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages from start to end, both included.
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
         self.pages.of(length.checked_add(self.jitter)?.div_euclid(self.period) + 1)
     }
 }
 
-/// Garbage collection for real-time writers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gc {
     /// D_g.
@@ -81,8 +68,7 @@ pub(super) struct Gc {
     pub longest: i128,
     /// α.
     pub reclaimed: i128,
-    /// How often a pass may wait for a transfer of each neighbour beyond what it is charged: copies
-    /// of a stripe for their commands alone.
+    /// Waits of a pass beyond its charge: copies of a stripe for their commands alone.
     pub waits: i128,
     /// What a pass of a superblock waits at most beyond C_g.
     pub in_full: i128,

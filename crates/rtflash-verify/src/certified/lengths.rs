@@ -10,35 +10,30 @@ use super::processor::{Gc, Processor, VerifiedTask};
 use super::told::Asked;
 use super::zones::ZoneResets;
 
-/// Lengths, times sequences of them, that are looked at before the test is tried in another way,
-/// and half the steps of the other way before it is given up.
+/// Lengths times sequences before the test is tried in another way, and half its steps.
 const LIMIT: u64 = 2_000_000;
 /// Sequences from which on fewer lengths are looked at: each takes longer, and there are more.
 const MANY: u64 = 16;
 
-/// What the lengths show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LengthsVerdict {
-    /// Whether the test holds; `None` where that was not found out.
+    /// `None` where that was not found out.
     pub holds: Option<bool>,
     /// A length of least slack, and the slack, among those that were looked at.
     pub least: Option<(i128, i128)>,
 }
 
 impl LengthsVerdict {
-    /// The verdict without a length to test.
     pub fn holding() -> LengthsVerdict {
         LengthsVerdict { holds: Some(true), least: None }
     }
 
-    /// This length has this slack.
     fn sees(&mut self, length: i128, slack: i128) {
         if self.least.is_none_or(|(_, least)| slack < least) {
             self.least = Some((length, slack));
         }
     }
 
-    /// Of several processors together.
     pub fn of_all(verdicts: impl Iterator<Item = LengthsVerdict>) -> LengthsVerdict {
         verdicts.fold(LengthsVerdict::holding(), |all, one| LengthsVerdict {
             holds: match (all.holds, one.holds) {
@@ -85,7 +80,6 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
 enum Last {
     /// Nowhere: the load is as great as what there is, and the test rejected.
     Overloaded,
-    /// Beyond this length.
     At(BigInt),
 }
 
@@ -102,13 +96,11 @@ fn due(item: &VerifiedTask) -> AffineBound {
     AffineBound::each(item.period, -item.soonest(), 1)
 }
 
-/// Above their pages.
 fn pages_due_above(item: &VerifiedTask) -> AffineBound {
     item.pages.above(&due(item), 1)
 }
 
-/// L_max of Eqs. (14), (15) and (38): beyond the lowest of the lines above dbf'', one for each way
-/// to bound the waiting.
+/// L_max of Eqs. (14), (15) and (38): beyond the lowest line, one for each bound on the waiting.
 fn last_length(processor: &Processor) -> Last {
     match lines_above(processor).iter().filter_map(|line| last_below(processor, line)).min() {
         Some(last) => Last::At(last),
@@ -116,8 +108,7 @@ fn last_length(processor: &Processor) -> Last {
     }
 }
 
-/// Lines above dbf'' and the server's step from the longest relative deadline on: with waits one
-/// by one, and in the queue where there is one.
+/// Above dbf'' and the server's step from the longest relative deadline on.
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
     demand = demand.plus(&resets_above(processor, |resets| resets.cost));
@@ -169,14 +160,12 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     lines
 }
 
-/// Above so much for each reset of zones that is due.
 fn resets_above(processor: &Processor, each: fn(&ZoneResets) -> i128) -> AffineBound {
     let resets = |item: &VerifiedTask| Some(item.resets?.above(&item.steps.above(&due(item), 1), each(&item.resets?)));
     AffineBound::sum(processor.tasks.iter().filter_map(resets))
 }
 
-/// Above what requests and passes wait for known neighbours, one by one: what Eqs. (36) and (37)
-/// add to U and K.
+/// Waits for known neighbours one by one: what Eqs. (36) and (37) add to U and K.
 fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
     let own = requests_above(processor, pass_waits).times(&whole(processor.transfer));
     let lines = processor
@@ -186,14 +175,12 @@ fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBo
     AffineBound::sum(lines)
 }
 
-/// Above the steps of requests and passes that may wait.
 fn requests_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
     let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
     AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits)).plus(pass_waits)
 }
 
-/// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
-/// where it never is, Eq. (13).
+/// `None` where the line never is below what there is of time, Eq. (13).
 fn last_below(processor: &Processor, line: &AffineBound) -> Option<BigInt> {
     let longest = BigInt::from(processor.deadlines().max().expect("a processor that is tested has requests"));
     Some(longest.max(line.last_above(1000 - processor.server)?))
@@ -206,7 +193,6 @@ struct Growth {
 }
 
 impl Growth {
-    /// From this length up.
     fn new(processor: &Processor, from: i128) -> Growth {
         let requests = processor.tasks.iter().map(|item| (item.soonest(), item.period));
         // X grows at y = 0, and where y + J is a multiple of T.
@@ -236,7 +222,6 @@ impl Growth {
         Growth { sequences }
     }
 
-    /// The next one.
     fn next(&mut self) -> i128 {
         let length = self.sequences.iter().map(|&(next, _)| next).min().expect("requests grow");
         for (next, step) in &mut self.sequences {
@@ -249,8 +234,8 @@ impl Growth {
 }
 
 /// QPA from the longest length downwards: Eq. (16), Lemma 5. Demand grows with the length and
-/// blocking falls. So where an interval of length x has time for what blocks there and for the
-/// demand of a longer one, all from the one to the other are long enough.
+/// blocking falls: if an interval of length x has time for its blocking and a longer one's demand,
+/// all between are long enough.
 fn downwards(processor: &Processor, last: i128, limit: u64, verdict: &mut LengthsVerdict) -> Option<bool> {
     let mut deadlines: Vec<i128> = processor.deadlines().collect();
     deadlines.sort_unstable();

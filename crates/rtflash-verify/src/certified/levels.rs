@@ -5,21 +5,17 @@ use rtflash_model::Reliance;
 use super::lengths::{self, LengthsVerdict};
 use super::processor::Processor;
 
-/// A cluster under each of the tests.
 #[derive(Debug)]
 pub(super) struct TestLevels {
     granted: Reliance,
-    /// The cluster's processors, as each test has them, the least first.
     processors: Vec<Vec<Processor>>,
     /// The verdict of each test; `None` if no caller needs it.
     verdicts: [Option<LengthsVerdict>; 3],
 }
 
 impl TestLevels {
-    /// Decides what there is to know where so much is granted: whether the cluster holds so, by how
-    /// little it would, and if it does not, whether it would by more. `processors` gives the
-    /// cluster's processors by what may be relied on; `None` where a number takes more than 127
-    /// bits.
+    /// `processors`: by what is relied on, `None` where a number takes more than 127 bits. The
+    /// verdicts: whether it holds, by how little, and if not, whether it would by more.
     pub fn new(granted: Reliance, processors: impl Fn(Reliance) -> Option<Vec<Processor>>) -> Option<TestLevels> {
         let processors = Reliance::ALL.into_iter().map(processors).collect::<Option<Vec<_>>>()?;
         let mut levels = TestLevels { granted, processors, verdicts: [None; 3] };
@@ -45,12 +41,10 @@ impl TestLevels {
         self.verdicts[level as usize]?.holds
     }
 
-    /// The least by which the cluster holds, as far as it is known.
     pub fn least(&self) -> Option<Reliance> {
         Reliance::ALL.into_iter().find(|&level| self.known(level) == Some(true))
     }
 
-    /// Whether it holds by what is granted.
     pub fn holds(&self) -> Option<bool> {
         if self.least().is_some_and(|least| least <= self.granted) {
             return Some(true);
@@ -63,17 +57,14 @@ impl TestLevels {
         Reliance::ALL.into_iter().any(|more| more >= level && self.known(more) == Some(false))
     }
 
-    /// The processors, as what is granted has them.
     pub fn processors(&self) -> &[Processor] {
         &self.processors[self.granted as usize]
     }
 
-    /// The processors as each of the tests has them.
     pub fn all_processors(&self) -> impl Iterator<Item = &[Processor]> {
         self.processors.iter().map(Vec::as_slice)
     }
 
-    /// What is granted, and what was decided by it.
     pub fn verdict(&self) -> LengthsVerdict {
         self.verdicts[self.granted as usize].unwrap_or(LengthsVerdict { holds: None, least: None })
     }

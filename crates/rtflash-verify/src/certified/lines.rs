@@ -4,8 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Euclid;
 
-/// Binary places behind the point. Fractions of thousands of periods would have thousands of
-/// digits; a line that is rounded up is a line above, too.
+/// Exact fractions of thousands of periods would have as many digits; a line above is enough.
 const PLACES: u32 = 320;
 
 /// rate · L + constant. The lower one of two, in the end, is the lesser.
@@ -17,7 +16,6 @@ pub(super) struct AffineBound {
 }
 
 impl AffineBound {
-    /// A level line.
     pub fn level(constant: i128) -> AffineBound {
         AffineBound { rate: 0.into(), constant: BigInt::from(constant) << PLACES }
     }
@@ -32,8 +30,8 @@ impl AffineBound {
         AffineBound { rate: &self.rate + &other.rate, constant: &self.constant + &other.constant }
     }
 
-    /// The difference. It is a bound where what is taken off is a part of the other line, but for
-    /// roundings, which [`AffineBound::last_above`] allows for.
+    /// A bound where what is taken off is a part of this line, but for roundings, which
+    /// [`AffineBound::last_above`] allows for.
     pub fn minus(&self, other: &AffineBound) -> AffineBound {
         AffineBound { rate: &self.rate - &other.rate, constant: &self.constant - &other.constant }
     }
@@ -47,8 +45,8 @@ impl AffineBound {
         lines.fold(AffineBound::level(0), |sum, line| sum.plus(&line))
     }
 
-    /// The length beyond which it is below `thousandths` of L; `None` where it never is, or
-    /// by less than 2^−160 L, which is more than all roundings together.
+    /// From where on it is below `thousandths` of L; `None` also if by less than 2^−160 L, which is
+    /// more than all roundings.
     pub fn last_above(&self, thousandths: i128) -> Option<BigInt> {
         let roundings = roundings();
         let share = (BigInt::from(thousandths) << PLACES).div_euclid(&1000.into());

@@ -40,8 +40,7 @@ pub struct CertifiedVerification {
 }
 
 impl CertifiedVerification {
-    /// Whether every cluster's test holds: `Some(false)` where one fails, else `None` where one was
-    /// given up.
+    /// `Some(false)` where one cluster fails, else `None` where a test was given up.
     pub fn holds(&self) -> Option<bool> {
         if self.clusters.iter().any(|cluster| cluster.holds == Some(false)) {
             return Some(false);
@@ -55,24 +54,19 @@ impl CertifiedVerification {
     }
 }
 
-/// What the verifier found of one cluster. It counts on the other clusters of its channels: what it
-/// says is true if theirs hold, too.
+/// True if the other clusters of its channels hold, too.
 #[derive(Debug, Clone)]
 pub struct CertifiedClusterVerification {
     /// Its chips and tasks.
     pub cluster: Cluster,
-    /// Whether its tasks' data fit and they meet their deadlines with the numbers that the
-    /// certificate states, relying on no more than was granted; `None` where that takes too many
-    /// steps to find out.
+    /// Whether data fit and deadlines are met by the stated numbers, relying on no more than
+    /// granted; `None` where that takes too many steps.
     pub holds: Option<bool>,
-    /// The least that it has to rely on to hold, which may be more than was granted; `None` where
-    /// it does not hold, or that was not found out.
+    /// May be more than was granted; `None` where it does not hold, or is not known.
     pub relies_on: Option<Reliance>,
-    /// What is stated, or left out, without which nothing is promised, or that promises more than
-    /// is so.
+    /// Without which nothing is promised, or that promises more than is so.
     pub discrepancies: Vec<String>,
-    /// What is stated and is not so, or not so any more, and of which nothing that is promised
-    /// depends.
+    /// Stated, but not so (any longer); no promise depends on it.
     pub notes: Vec<String>,
     /// Whether the tasks' data fit.
     pub data_fits: bool,
@@ -80,13 +74,11 @@ pub struct CertifiedClusterVerification {
     pub space: Space,
     /// Whether the test of time holds, whatever space the data take; `None` as for `holds`.
     pub in_time: Option<bool>,
-    /// What fills the interval that the certificate calls the tightest, by the test that was
-    /// granted; another one where it names none of any use. `None` where there is none.
+    /// Shares of the interval that the certificate calls the tightest, or of another one.
     pub shares: Option<Shares>,
     /// The utilization of that interval by each of the three tests, as [`Reliance::ALL`] has them.
     pub utilizations: Vec<f64>,
-    /// An interval that comes nearer to missing a deadline than the one that the certificate calls
-    /// the tightest, where the test holds and one was seen. Nothing that is promised depends on it.
+    /// An interval with less slack than the stated one, if one was seen; no promise depends on it.
     pub tighter: Option<Tightest>,
 }
 
@@ -100,8 +92,7 @@ impl CertifiedClusterVerification {
     }
 }
 
-/// What fills an interval of some length L: shares of L, on the processor of the cluster that has
-/// the most to do.
+/// Shares of an interval of length L, on the processor of the cluster that has the most to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     /// L in nanoseconds.
@@ -112,29 +103,23 @@ pub struct Shares {
     pub reads: f64,
     /// Writes.
     pub writes: f64,
-    /// Waits for the transfers of neighbours whose load is known; other waits are in reads and
-    /// writes. Where the queue for the bus is known well, less what these count too much, and then
-    /// it may be below zero.
+    /// Waits for known neighbours; below zero where the queue spares more. Others are in the rest.
     pub waiting: f64,
-    /// What the bus's being given first come, first served takes off the waits, in nanoseconds: a
-    /// slack below it is owed to that.
+    /// Waits that first come, first served spares, in nanoseconds: a slack below is owed to it.
     pub saved_ns: i128,
     /// Garbage collection.
     pub gc: f64,
     /// Blocking.
     pub blocking: f64,
-    /// Reads, writes, waiting, GC and blocking together, (dbf''(L) + B(L)) / L. The server's share
-    /// comes on top.
+    /// All of them, (dbf''(L) + B(L)) / L; the server's share comes on top.
     pub utilization: f64,
 }
 
-/// Tests each cluster of an allocation of the set's tasks by its certificate, which is to have one
-/// of these placements, where so much may be relied on. Where there are no tasks but a server
-/// alone, the placement may be another.
+/// Tests each cluster by its certificate, relying on this at most, in one of these placements (a
+/// server alone may have another).
 ///
-/// A test that supposes less is passed by fewer clusters: with [`Reliance::Nothing`] (T) has to
-/// hold with all other chips of the channels as busy as can be, with [`Reliance::Neighbours`] (T'),
-/// with [`Reliance::Queue`] (T'').
+/// [`Reliance::Nothing`] asks for (T) with all other chips as busy as can be,
+/// [`Reliance::Neighbours`] for (T'), [`Reliance::Queue`] for (T'').
 pub fn verify_certified(
     set: &TaskSet,
     allocation: &Allocation,
@@ -146,7 +131,6 @@ pub fn verify_certified(
     CertifiedVerification { clusters: (0..clusters.len()).map(verify).collect() }
 }
 
-/// A cluster of which nothing is shown yet.
 fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
     CertifiedClusterVerification {
         holds: Some(false),
@@ -163,8 +147,7 @@ fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
     }
 }
 
-/// Whether chips of the device, and the cluster's tasks, can work so; says where that is not so, or
-/// not one of the placements that a cluster with tasks is to have.
+/// Whether chips of the device, and the tasks, can work so; says where they cannot.
 fn is_possible(
     set: &TaskSet,
     placement: Placement,

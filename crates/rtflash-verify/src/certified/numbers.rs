@@ -13,28 +13,23 @@ pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
     }
 }
 
-/// Chips of a processor of a cluster of `size` chips.
 pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
     if is_chip_by_chip(placement) { 1 } else { size }
 }
 
-/// Pages of jobs in a row of one request, at most: γ(k) = ⌈k n/s⌉ of k of them, docs/analysis.md,
-/// Eq. (24).
+/// γ(k) = ⌈k n/s⌉ of k jobs in a row of one request: docs/analysis.md, Eq. (24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagesInARow {
-    /// n.
     pub pages: i128,
     /// s: 1 but for a stream on a stripe.
     pub chips: i128,
 }
 
 impl PagesInARow {
-    /// Pages of one job, on one chip.
     pub fn each(pages: i128) -> PagesInARow {
         PagesInARow { pages, chips: 1 }
     }
 
-    /// γ(k).
     pub fn of(self, jobs: i128) -> Option<i128> {
         Some(ceil(jobs.checked_mul(self.pages)?, self.chips))
     }
@@ -48,7 +43,6 @@ impl PagesInARow {
     }
 }
 
-/// Pages of a request that can fall on one processor.
 pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: u64) -> PagesInARow {
     let each = |pages: u64| PagesInARow::each(pages.into());
     match (placement, request.access()) {
@@ -63,8 +57,7 @@ pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: 
     }
 }
 
-/// c_s = t_s + t_u, Eq. (82), where erases are suspended: not behind commands, not with zones, and
-/// not with a second page register.
+/// c_s = t_s + t_u, Eq. (82); no erase is suspended with commands, zones or a second page register.
 pub(super) fn suspension(device: &Device, placement: Placement) -> Option<i128> {
     let spec = device.spec();
     if spec.command.is_some_and(|command| command.as_ns() > 0) {

@@ -13,8 +13,7 @@ use super::told::{CommandQueue, may_be_relied_on};
 use super::zones::ZoneResets;
 use crate::on_chip;
 
-/// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
-/// neighbours differ.
+/// A superblock cluster, or a chip of a stripe on one of its channels, as neighbours differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Processor {
     pub tasks: Vec<VerifiedTask>,
@@ -30,30 +29,22 @@ pub(super) struct Processor {
     pub preempts: i128,
     /// Whether it is a superblock: what its steps wait is bounded in full as well.
     pub superblock: bool,
-    /// Where its chip uses a second page register.
     pub register: Option<SecondRegister>,
     /// t_b = t_c + t_d, and t_c.
     pub transfer: i128,
     pub command: i128,
-    /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
-    /// Facts about the queue for the bus; `None` if a cluster in it can ask as often as it
-    /// likes, or the processor is alone in it.
+    /// `None` if a cluster can ask for the bus as often as it likes, or there is no other.
     pub queue: Option<ChannelQueue>,
-    /// The queue if commands stand in it.
     pub told: Option<CommandQueue>,
 }
 
-/// Times of a processor's steps, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
-    /// Whether the processor is a chip of a stripe.
     stripe: bool,
-    /// Whether pages are copied inside a chip.
     copies_inside: bool,
     /// Whether passes are charged all that they can wait, as with two page registers.
     in_full: bool,
-    /// Whether rows of a superblock wait for as long on another of its channels.
     rows_wait_elsewhere: bool,
     /// P.
     block_pages: i128,
@@ -74,7 +65,7 @@ struct Steps {
     longest_program: i128,
     /// A user's page, c_r' of Eq. (29) in a superblock: cost and longest step.
     user_read: [i128; 2],
-    /// A user's page or row, likewise.
+    /// A user's page or row: cost and longest step.
     user_write: [i128; 2],
 }
 
@@ -119,7 +110,6 @@ impl Steps {
         }
     }
 
-    /// The second page register of each of these chips, or of all together.
     fn second_register(&self, device: &Device, neighbours: &ChannelNeighbours, channel: &Channel) -> SecondRegister {
         if self.stripe {
             return SecondRegister::new(device, neighbours.max_chips, channel.ways);
@@ -127,23 +117,20 @@ impl Steps {
         SecondRegister::of_superblock(device, neighbours, self.longest_read.max(self.longest_program))
     }
 
-    /// The longest step that there is.
     fn longest(&self) -> i128 {
         let copy = if self.stripe { self.copy[1] } else { 0 };
         self.erase[1].max(self.longest_read).max(self.longest_program).max(copy)
     }
 
-    /// What programs of a processor take to be repeated, those that may fail of each of its chips;
-    /// `None` for a number of more than 127 bits.
+    /// Each of the processor's chips counts; `None` for a number of more than 127 bits.
     fn repeated(&self, device: &Device, size: u64) -> Option<i128> {
         let chips = if self.stripe { 1 } else { i128::from(size) };
         let copy = if self.copies_inside { self.copy[1] } else { 0 };
         self.longest_program.max(copy).checked_mul(chips * i128::from(device.program_failures()))
     }
 
-    /// Garbage collection with these numbers, on `size` chips of `block_pages` pages a block: C_g
-    /// and q_g, Eqs. (22) and (23), or (27) and (28). `None` where nothing real-time writes, and
-    /// outside where a number takes more than 127 bits.
+    /// On `size` chips: C_g and q_g, Eqs. (22) and (23), or (27) and (28). `None` where nothing
+    /// real-time writes, and outside where a number takes more than 127 bits.
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
         let victim = i128::from(numbers.victim);
@@ -173,8 +160,7 @@ impl Steps {
         Some(Some(Gc { deadline: deadline.as_ns().into(), cost, longest, reclaimed, waits, in_full }))
     }
 
-    /// The time to read `victim` pages in `steps` steps and to program them in `rows` rows, from
-    /// the costs of a read, a row and a user's read.
+    /// From the costs of a read, a row and a user's read.
     fn copied_over_the_bus(
         &self,
         victim: i128,
@@ -225,8 +211,7 @@ impl Steps {
 }
 
 impl Processor {
-    /// Of this cluster, on this channel if it is a stripe; `None` where a number takes more than
-    /// 127 bits.
+    /// On this channel if it is a stripe; `None` where a number takes more than 127 bits.
     pub fn new(
         set: &TaskSet,
         cluster: &Cluster,
@@ -286,7 +271,6 @@ impl Processor {
         Some(processor)
     }
 
-    /// Its chip may rely on the queue for the bus.
     fn join_queue(&mut self, device: &Device, channel: &Channel, steps: &Steps) {
         let siblings = self.siblings(channel.own - 1);
         let mut others = self.neighbours.clone();
@@ -320,13 +304,11 @@ impl Processor {
         })
     }
 
-    /// The lengths from which on each item has a demand and blocks no more: D − J of requests, and
-    /// D_g.
+    /// From where on each item has a demand and blocks no more: D − J of requests, and D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
         self.tasks.iter().map(VerifiedTask::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
     }
 
-    /// The items that write.
     pub fn writers(&self) -> impl Iterator<Item = &VerifiedTask> {
         self.tasks.iter().filter(|item| item.writes)
     }

@@ -13,10 +13,8 @@ pub(super) struct ChannelQueue {
     pub saved: i128,
     /// The part of it that is saved even if all others begin anew.
     pub first: i128,
-    /// Whether a transfer and programming take so long that a chip cannot ask for one page after
-    /// another while a read is sensed.
+    /// A chip cannot ask for one page after another while a read is sensed.
     pub slow_programs: bool,
-    /// All other active chips.
     pub others: Vec<Neighbour>,
 }
 
@@ -29,7 +27,6 @@ struct Disturbance {
     fresh: i128,
 }
 
-/// What a chip itself does in an interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnPages {
     /// n_r.
@@ -54,9 +51,7 @@ impl ChannelQueue {
         self.others.iter().map(|other| other.chips).sum()
     }
 
-    /// The lesser of W2 and W3: what own pages wait that are due in an interval of this length, all
-    /// waits counted, where this many of them are read and written and jobs of this number are in
-    /// the interval.
+    /// The lesser of W2 and W3, all waits counted, for these own pages and jobs.
     pub fn waiting(&self, length: i128, own: OwnPages, transfer: i128) -> Option<i128> {
         let others: Vec<(i128, Disturbance)> =
             self.others.iter().map(|it| Some((it.chips, self.disturbance(it, length)?))).collect::<Option<_>>()?;
@@ -125,8 +120,7 @@ impl ChannelQueue {
         Some(Disturbance { again, fresh: switches.checked_add(writes)? })
     }
 
-    /// Lines above W2 and W3 for any length. `reads` and `writes` are above the pages that are read
-    /// and written, `jobs` above the number of own jobs.
+    /// `reads`, `writes` and `jobs` are lines above the own pages and jobs.
     pub fn above(
         &self,
         reads: &AffineBound,
@@ -178,7 +172,6 @@ impl ChannelQueue {
         AffineBound::sum(lines.iter().zip(less).map(charged))
     }
 
-    /// Above R_j and E_j.
     fn disturbance_above(&self, other: &Neighbour) -> (AffineBound, AffineBound) {
         let writers = other.requests.iter().filter(|it| it.writes);
         let writes = AffineBound::sum(writers.map(Transfers::pages_above));

@@ -26,20 +26,18 @@ pub(super) struct SecondRegister {
     /// β, Eq. (61): of a superblock β_w of a row, and β_r of a page that is read.
     beta_w: i128,
     beta_r: i128,
-    /// The longest copy.
     copy: i128,
     /// Transfers charged to each read, its own included: one more than m_0; and to each program.
     pub charged: i128,
     charged_fill: i128,
-    /// What it may have to do.
     works: Works,
     /// B.
     pub blocking: i128,
 }
 
 impl SecondRegister {
-    /// The register of a chip that can wait for most − 1 others. Each of its reads is charged
-    /// `charged` transfers. It has no work yet.
+    /// A chip that can wait for most − 1 others, each read charged `charged` transfers; no work
+    /// yet.
     pub fn new(device: &Device, most: i128, charged: i128) -> SecondRegister {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
@@ -79,15 +77,14 @@ impl SecondRegister {
         }
     }
 
-    /// The register of a superblock, Eq. (71), whose passes take steps of up to `copying`. A page
-    /// that it reads waits for other clusters' chips, and all of them are charged.
+    /// Eq. (71), with passes in steps of up to `copying`. A read waits for other clusters' chips,
+    /// and all of them are charged.
     pub fn of_superblock(device: &Device, neighbours: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, neighbours.max_chips, neighbours.max_chips);
         let charged = (neighbours.foreign + 1).min(neighbours.max_chips);
         SecondRegister { beta_r: charged * row.hold(), charged, copy: copying, ..row }
     }
 
-    /// Multiplies all times by `by`.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
         let SecondRegister {
@@ -112,8 +109,7 @@ impl SecondRegister {
         self.t_c + self.t_d
     }
 
-    /// From a read's begin until its array time ends, if its command and the page before it wait
-    /// for `chips` other chips.
+    /// If the command and the page before it wait for `chips` other chips.
     fn told_to_read(&self, chips: i128) -> i128 {
         chips * self.hold() + self.t_c + self.t_r.max(self.t_d)
     }
@@ -127,8 +123,7 @@ impl SecondRegister {
         }
     }
 
-    /// θ(p), Eq. (64): how much longer than t_r a read takes the array where the page before waits
-    /// for p chips.
+    /// θ(p), Eq. (64): how much longer than t_r if the page before waits for p chips.
     pub fn waits(&self, chips: i128) -> i128 {
         if self.t_c > 0 {
             return chips * self.hold();
@@ -151,8 +146,7 @@ impl SecondRegister {
         self.works = works;
     }
 
-    /// I, Eq. (62), of `jobs` jobs, `reads` pages read and `writes` pages written: fills and
-    /// empties.
+    /// I, Eq. (62): fills and empties.
     pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<[i128; 2]> {
         Some(match self.works {
             Works { writes: false, .. } => [0, 0],
@@ -173,7 +167,6 @@ impl SecondRegister {
         }
     }
 
-    /// What each of them is charged.
     pub fn turn_costs(&self) -> [i128; 2] {
         [self.charged_fill * self.hold(), self.charged * self.hold()]
     }

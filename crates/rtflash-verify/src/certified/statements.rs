@@ -7,7 +7,6 @@ use super::levels::TestLevels;
 use super::processor::Processor;
 use super::{CertifiedClusterVerification, Shares};
 
-/// Judges what the cluster is said to rely on.
 pub(super) fn reliance(stated: Reliance, levels: &TestLevels, found: &mut CertifiedClusterVerification) {
     let Some(needed) = found.relies_on else { return };
     let words = || format!("it states that it relies on {}, and it needs {}", stated.name(), needed.name());
@@ -18,8 +17,6 @@ pub(super) fn reliance(stated: Reliance, levels: &TestLevels, found: &mut Certif
     }
 }
 
-/// Compares the slack of the interval that is said to be the tightest, and all that was seen of
-/// others.
 pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &mut CertifiedClusterVerification) {
     let shortest = levels.processors().iter().flat_map(Processor::deadlines).min();
     let shortest = shortest.expect("a cluster with tasks has requests");
@@ -65,7 +62,6 @@ pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &m
     }
 }
 
-/// What fills an interval of this length, on the processor that has the least slack.
 fn shares(processors: &[Processor], length_ns: u64) -> Option<Shares> {
     let length = i128::from(length_ns.max(1));
     let slacks: Option<Vec<i128>> = processors.iter().map(|processor| processor.slack(length)).collect();

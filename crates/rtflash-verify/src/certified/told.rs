@@ -15,13 +15,11 @@ pub(super) struct CommandQueue {
     pub transfer: i128,
     /// t_c.
     pub command: i128,
-    /// Chips of other clusters.
     pub others: Vec<Neighbour>,
     /// Those of the same one, if there are any.
     pub siblings: Option<Neighbour>,
 }
 
-/// What a chip asks of the bus within an interval.
 #[derive(Debug, Clone)]
 pub(super) struct Asked<N> {
     /// n_i: requests.
@@ -31,7 +29,6 @@ pub(super) struct Asked<N> {
 }
 
 impl CommandQueue {
-    /// V_j of one of these chips.
     fn programs(other: &Neighbour, length: i128) -> Option<i128> {
         sum(other.requests.iter().filter(|it| it.writes).map(|it| it.pages.of(it.live(length)?)))
     }
@@ -57,7 +54,6 @@ impl CommandQueue {
         sum(others.chain(siblings))
     }
 
-    /// A line above it.
     pub fn above(&self, asked: &Asked<AffineBound>) -> AffineBound {
         let whole = |number: i128| BigRational::from_integer(number.into());
         let in_full = asked.requests.times(&whole(self.hold));
@@ -80,8 +76,7 @@ impl CommandQueue {
     }
 }
 
-/// (Q3), or (Q5) where commands use the bus: sensing is never so short that a chip could ask for a
-/// page before one that began to read earlier.
+/// (Q3), or (Q5) with commands: no chip asks for a page before one that began to read earlier.
 pub(super) fn may_be_relied_on(device: &Device) -> bool {
     let spec = device.spec();
     let shortest = spec.shortest.page_read.unwrap_or(spec.page_read).as_ns();

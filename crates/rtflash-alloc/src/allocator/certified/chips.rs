@@ -5,18 +5,14 @@ use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 use super::organisations::{DemandHeld, Organisation};
 use crate::allocator::sizes::TaskGroup;
 
-/// How the chips of clusters that may be anywhere are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChipLayout {
-    /// Next to each other.
     InOrder,
-    /// So that every channel has about as much to move: next to chips that move much come chips
-    /// that move little, or nothing.
+    /// Every channel has about as much to move: beside busy chips come chips that move little.
     Balanced,
 }
 
-/// Clusters on chips, ordered by their lowest chip, chips left over as clusters of their own, with
-/// the organisation of each. `None` where they do not pack.
+/// Chips left over as clusters of their own. `None` where the clusters do not pack.
 pub(super) fn place(
     set: &TaskSet,
     groups: &[TaskGroup<DemandHeld>],
@@ -63,7 +59,6 @@ pub(super) fn place(
     Some(clusters)
 }
 
-/// Pages that each chip of a group moves in a second.
 fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     let tasks = group.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let requests = tasks.flat_map(|task| [task.read, task.write]).flatten();
@@ -71,7 +66,6 @@ fn transfers_a_second(set: &TaskSet, group: &TaskGroup<DemandHeld>) -> f64 {
     pages * 1e9 / f64::from(group.size)
 }
 
-/// The chips that are still free, channel by channel, ascending.
 struct Free {
     channels: Vec<Vec<ChipId>>,
     ways: u32,
@@ -111,7 +105,6 @@ impl Free {
         (taken.len() == chips as usize).then_some(taken)
     }
 
-    /// The lowest.
     fn take(&mut self, chips: u32) -> Option<Vec<ChipId>> {
         let mut taken = Vec::with_capacity(chips as usize);
         for channel in &mut self.channels {
@@ -121,7 +114,6 @@ impl Free {
         (taken.len() == chips as usize).then_some(taken)
     }
 
-    /// A chip of the channel that has the least to move, and notes what is added to it.
     fn take_from_least_loaded(&mut self, busy: &mut [f64], rate: f64) -> Option<ChipId> {
         let open = (0..self.channels.len()).filter(|&channel| !self.channels[channel].is_empty());
         let channel = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b)))?;

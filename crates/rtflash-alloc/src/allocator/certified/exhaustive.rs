@@ -15,30 +15,23 @@ use super::sizes::DemandSizes;
 use crate::allocator::sizes::TaskGroup;
 use crate::allocator::{Limit, exact};
 
-/// Partitions that are tried, times chips: on devices whose chips have two page registers the right
-/// neighbours make more of a difference.
+/// Partitions times chips: with two page registers the right neighbours make a difference.
 const PARTITIONS: [u64; 2] = [12_000, 120_000];
 /// Trials of these partitions with all chips given out, times chips.
 const TRIALS: [u64; 2] = [16_000, 160_000];
-/// Trials of a partition with all chips given out, at most.
 const MOVES: u32 = 12;
-/// Steps towards every allocation of all partitions, times chips twice: on large devices nothing is
-/// found by trying all.
+/// Steps of all partitions, times chips twice: on large devices trying all finds nothing.
 const STEPS: u64 = 12_000_000;
-/// Steps that a trial counts for.
 const TRIAL: u64 = 64;
-/// Fewer chips count as this number.
 const FEWEST: u64 = 4;
 
-/// Tasks that share a cluster, and how many chips they need at least.
 struct TaskBlock {
     tasks: Vec<TaskId>,
     least: u32,
 }
 
-/// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
-/// for the bus: no subset holds in fewer chips. A search that is cut short is given up: finding
-/// nothing proves nothing then.
+/// `organisations` and `subsets` are as if no page waited: no subset holds in fewer chips. A search
+/// that is cut short is given up.
 pub(super) fn search(
     from: &BoundedSearch<'_>,
     organisations: &Organisations<'_>,
@@ -79,20 +72,17 @@ pub(super) fn search(
     None
 }
 
-/// A partition with all chips given out.
 struct SpreadPartition<'p> {
     parts: &'p [TaskBlock],
     groups: Vec<TaskGroup<DemandHeld>>,
 }
 
 impl SpreadPartition<'_> {
-    /// The highest load of its clusters.
     fn most(&self) -> f64 {
         self.groups.iter().map(|group| group.held.load).fold(0.0, f64::max)
     }
 }
 
-/// Chips of each channel that are free, and those that each cluster has.
 struct ChipPlan {
     free: Vec<u32>,
     given: Vec<Vec<u32>>,
@@ -109,8 +99,7 @@ impl ChipPlan {
         ChipPlan { free, given, placements: vec![test.idle(); parts.len()] }
     }
 
-    /// The most chips of a channel that a cluster gets: of two channels that are alike so far, the
-    /// second gives no more than the first.
+    /// The second of two channels that are alike so far gives no more than the first.
     fn most(&self, at: usize, channel: usize) -> u32 {
         let of = |channel: usize| self.given[..at].iter().map(move |given| given[channel]);
         let free = self.free[channel];
@@ -122,11 +111,9 @@ impl ChipPlan {
 
 struct PartitionTrials<'s> {
     from: &'s BoundedSearch<'s>,
-    /// As if no page ever waited for the bus.
     organisations: &'s Organisations<'s>,
     /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
-    /// Trials or steps left.
     left: u64,
 }
 
@@ -135,8 +122,7 @@ impl PartitionTrials<'_> {
         self.from.problem.set.device().chips()
     }
 
-    /// The organisations on any chips in which tasks hold if no page waits, each with its load
-    /// roughly: as if all other chips moved the mean of all pages, or as many as these.
+    /// Tasks hold there if no page waits; the load is rough, as if other chips moved the mean.
     fn holding(&self, part: &TaskBlock, size: u32) -> impl Iterator<Item = DemandHeld> {
         let (organisations, problem) = (self.organisations, &self.from.problem);
         let device = problem.set.device();
@@ -157,14 +143,12 @@ impl PartitionTrials<'_> {
         })
     }
 
-    /// Tasks in a cluster of this size, organised so that they have the least to do.
     fn group(&self, part: &TaskBlock, size: u32) -> Option<TaskGroup<DemandHeld>> {
         let held = self.holding(part, size).min_by(|a, b| a.load.total_cmp(&b.load))?;
         Some(TaskGroup { tasks: part.tasks.clone(), size, held })
     }
 
-    /// All chips given out, each to the cluster that has most to do of those that have less to do
-    /// with a chip more.
+    /// Each chip left goes to the cluster that has most to do of those that gain by it.
     fn spread<'p>(&self, parts: &'p Vec<TaskBlock>) -> Option<SpreadPartition<'p>> {
         let groups = parts.iter().map(|part| self.group(part, part.least));
         let mut groups: Vec<TaskGroup<DemandHeld>> = groups.collect::<Option<_>>()?;
@@ -181,8 +165,7 @@ impl PartitionTrials<'_> {
         Some(SpreadPartition { parts, groups })
     }
 
-    /// Trials of a partition: after each a cluster that fails gets a chip more, of the one that
-    /// has the least to do without it if none is free.
+    /// After each a cluster that fails gets a chip, of the least busy one if none is free.
     fn moved(&mut self, SpreadPartition { parts, mut groups }: SpreadPartition<'_>) -> Option<Allocation> {
         let mut seen = BTreeSet::new();
         for _ in 0..MOVES {
@@ -206,8 +189,7 @@ impl PartitionTrials<'_> {
         None
     }
 
-    /// Gives chips of the channels from `channel` on to the cluster `at`, in every way, then to
-    /// those after it, with every placement of pages.
+    /// Gives chips from `channel` on to the cluster `at`, in every way, then to the others.
     fn everywhere(
         &mut self,
         parts: &[TaskBlock],
@@ -267,7 +249,6 @@ impl PartitionTrials<'_> {
     }
 }
 
-/// Pages that tasks move in a nanosecond.
 fn pages<'t>(tasks: impl Iterator<Item = &'t Task>) -> f64 {
     let requests = tasks.flat_map(|task| task.requests()).map(|(request, _)| request);
     requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum()

@@ -8,20 +8,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::supposed::{ContentionAssumption, Organisation};
 
-/// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
-/// would be much to remember.
+/// Tasks beyond which nothing is remembered: searches then seldom ask twice.
 pub(super) const MOST_TASKS: u32 = 16;
 
-/// The load of each task that was asked for, alone in clusters of a form under an assumption; of
-/// others not a number.
+/// Each task that was asked for; others are not a number.
 pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32), Vec<f64>>;
 
-/// Loads known of a set. Without each of these `exact` takes more instructions under `sound`, for
-/// 8 tasks on 16 chips: 1.3 times without `loads` or `too_few_chips` (streams), 1.4 times without
-/// `shares`. Without `alone` best fit takes 2.1 times as many for 1,000 tasks on 1,024 chips.
+/// Without each of these `exact` takes more instructions under `sound`, for 8 tasks on 16 chips:
+/// 1.3 times without `loads` or `too_few_chips` (streams), 1.4 times without `shares`. Without
+/// `alone` best fit takes 2.1 times as many for 1,000 tasks on 1,024 chips.
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
-    /// Loads of clusters that hold, and the clusters that do not.
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
     /// What tasks add, at least, to the loads of clusters of a form, if no page ever waits.
     shares: RefCell<FxHashMap<(Placement, u32), LeastShares>>,
@@ -31,7 +28,6 @@ pub(super) struct KnownLoads {
     too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
 }
 
-/// A cluster under an assumption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct LoadKey {
     assumption: ContentionAssumption,
@@ -42,7 +38,6 @@ pub(super) struct LoadKey {
 }
 
 impl LoadKey {
-    /// `None` for a cluster that is not remembered.
     pub(super) fn new(
         assumption: ContentionAssumption,
         organisation: Organisation,
@@ -58,12 +53,10 @@ impl LoadKey {
         })
     }
 
-    /// The numbers of its tasks, ascending.
     fn numbers(self) -> impl Iterator<Item = usize> {
         (0..16 - self.tasks.leading_zeros() as usize).filter(move |task| self.tasks >> task & 1 == 1)
     }
 
-    /// Its tasks, ascending.
     pub(super) fn tasks(self) -> Vec<TaskId> {
         TaskId::first(MOST_TASKS).filter(|task| self.tasks >> task.0 & 1 == 1).collect()
     }
@@ -78,7 +71,6 @@ impl KnownLoads {
         self.loads.borrow_mut().insert(key, load);
     }
 
-    /// What a cluster has to do at least, whatever is assumed of waiting.
     pub(super) fn least(&self, key: LoadKey, shares: impl FnOnce() -> LeastShares) -> LeastLoad {
         let mut known = self.shares.borrow_mut();
         known.entry((key.organisation.placement, key.chips)).or_insert_with(shares).of(key.numbers())
@@ -89,7 +81,6 @@ impl KnownLoads {
         self.alone.borrow_mut().retain(|key, _| key.0 == ContentionAssumption::WorstCase);
     }
 
-    /// Every partition needs too many chips under this assumption.
     pub(super) fn keep_too_few_chips(&self, assumption: ContentionAssumption) {
         self.too_few_chips.borrow_mut().insert(assumption);
     }

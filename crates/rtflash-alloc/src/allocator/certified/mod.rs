@@ -37,16 +37,13 @@ pub(super) use unplaced::tested;
 pub(super) struct Problem<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) test: DemandTest,
-    /// Tests charge their work to it.
     pub(super) work: &'a Work,
     /// Of all searches together.
     known: &'a KnownLoads,
 }
 
-/// Divides the chips among the tasks.
-///
-/// Clusters that are formed one by one end at data that do not fit the chips left, also where time
-/// is at fault: data are the reason only if the set passes without them.
+/// Clusters that are formed one by one end at data also where time is at fault: data are the reason
+/// only if the set passes without them.
 pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
     let test = test.on(set.device());
     let outcome = |set: &TaskSet| granted_or_less(set, test, work, strategy);
@@ -58,8 +55,7 @@ pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: S
     without.filter(|without| matches!(without, Outcome::NotSchedulable(_)) && !ends_at_data(without)).unwrap_or(found)
 }
 
-/// Searches with what is granted, then with less where that finds nothing. Each search forms other
-/// clusters, so that granting more would else refuse sets that less accepts.
+/// Each search forms other clusters: without the second, granting more would refuse sets.
 fn granted_or_less(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
     let known = KnownLoads::default();
     let relying_on = |rely_on| {
@@ -78,18 +74,15 @@ fn granted_or_less(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strat
     found.map_or(first, |found| Outcome::Schedulable(tightened(set, found, test.rely_on)))
 }
 
-/// Whether an outcome is a no whose reason is data that do not fit.
 fn ends_at_data(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)))
 }
 
-/// The tasks without what they declare of their data.
 fn without_data(set: &TaskSet) -> Option<TaskSet> {
     let tasks = set.tasks().iter().map(|task| Task { data_pages: None, ..task.clone() }).collect();
     TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
 }
 
-/// Whether all data have room on all chips together.
 fn fit_the_device(set: &TaskSet) -> bool {
     let all: Vec<TaskId> = set.tasks().ids().collect();
     set.space(&all, set.device().chips(), None).fits()
@@ -114,11 +107,9 @@ fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     fruitless.outcome(problem, strategy)
 }
 
-/// A search that found nothing.
 struct FruitlessSearch<'a> {
     organisations: Organisations<'a>,
     given_up: Option<Limit>,
-    /// The groups that it came to first.
     first: Result<Vec<TaskGroup<DemandHeld>>, NoGroups>,
 }
 
@@ -143,12 +134,10 @@ impl<'a> BoundedSearch<'a> {
         BoundedSearch { problem, given_up: RefCell::default() }
     }
 
-    /// Notes that a test, or the search, was given up.
     fn gives_up(&self, limit: Limit) {
         self.given_up.borrow_mut().get_or_insert(limit);
     }
 
-    /// Notes that a test was given up, if so.
     fn gives_up_a_test(&self, so: bool) {
         if so {
             self.gives_up(Limit::TestGivenUp);
@@ -208,8 +197,7 @@ impl<'a> BoundedSearch<'a> {
         None
     }
 
-    /// The best partition under an assumption need not be the one that holds next to its
-    /// neighbours: another may.
+    /// The best partition need not be the one that holds next to its neighbours: another can.
     fn exactly(&self) -> Option<Allocation> {
         let device = self.problem.set.device();
         if device.chips_per_channel().min(device.chips()) == 1 {
@@ -232,14 +220,12 @@ impl<'a> BoundedSearch<'a> {
         found
     }
 
-    /// Chips for the groups and certificates for the clusters, if all have one; chips left over are
-    /// placed so.
+    /// Certificates for all clusters, if all have one.
     fn settle(&self, groups: &[TaskGroup<DemandHeld>], layout: ChipLayout) -> Option<Allocation> {
         self.trial(groups, layout)?.ok()
     }
 
-    /// As [`settle`](Self::settle); otherwise a group that fails. `None` where the groups have no
-    /// chips.
+    /// Otherwise a group that fails. `None` where the groups have no chips.
     fn trial(&self, groups: &[TaskGroup<DemandHeld>], layout: ChipLayout) -> Option<Result<Allocation, usize>> {
         let Problem { set, test, .. } = self.problem;
         let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
@@ -253,7 +239,6 @@ impl<'a> BoundedSearch<'a> {
         groups.iter().position(|group| group.tasks.contains(failing)).map(Err)
     }
 
-    /// These clusters with certificates; otherwise one that fails.
     fn certified(&self, clusters: &[Cluster], placements: &[Placement]) -> Option<Result<Allocation, usize>> {
         let Problem { set, test, work, .. } = self.problem;
         let certified = test.certify(set, clusters, placements, work);
@@ -266,19 +251,15 @@ impl<'a> BoundedSearch<'a> {
     }
 }
 
-/// Transfers to charge a page if `ways` chips are on a channel: one less each time, down to
-/// two; on long channels half as many.
+/// One less each time, down to two; on long channels half as many.
 fn fewer_transfers(ways: u32) -> impl Iterator<Item = u32> {
     const ALL: u32 = 64;
     let next = |ways: u32| if ways > ALL { ways / 2 } else { ways - 1 };
     std::iter::successors(Some(next(ways)), move |&ways| Some(next(ways))).take_while(|&ways| ways > 1)
 }
 
-/// Why there are no groups that need no more chips than there are.
 enum NoGroups {
-    /// Too much work would be needed to find out.
     GivenUp(Limit),
-    /// Best fit came to a task for which there are not enough chips, with these groups before.
     Full(TaskId, Vec<TaskGroup<DemandHeld>>),
     NotFound,
 }
@@ -289,7 +270,6 @@ impl From<Limit> for NoGroups {
     }
 }
 
-/// Groups that need no more chips than there are.
 fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Vec<TaskGroup<DemandHeld>>, NoGroups> {
     if organisations.has_too_few_chips() {
         return Err(NoGroups::NotFound);
@@ -320,8 +300,7 @@ fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Vec<T
     }
 }
 
-/// The clusters of Algorithm 1 that have tasks: how many chips each has, and the organisation in
-/// which it holds with the least to do.
+/// The organisation is the one in which the cluster holds with the least to do.
 fn merged(organisations: &Organisations<'_>) -> Result<Vec<TaskGroup<DemandHeld>>, Stuck> {
     let clusters = merging::clusters(DemandSizes::bounded(organisations, MAX_MERGING), true)?.into_iter();
     let group = |cluster: Cluster| {

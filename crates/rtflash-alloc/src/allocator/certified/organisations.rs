@@ -20,33 +20,25 @@ use rtflash_analysis::{Rational, Work};
 use crate::allocator::sizes::Smallest;
 use crate::allocator::{Strategy, exact};
 
-/// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
     pub(super) load: f64,
 }
 
-/// Tests of task subsets in clusters of each organisation.
 pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
-    /// Tests charge their work to it.
     work: &'a Work,
     known: &'a KnownLoads,
-    /// Those that the analysis has.
     allowed: Vec<Organisation>,
-    /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
-    /// pack.
+    /// Sizes of compact clusters within a channel: each divides the next, so that they always pack.
     chain: Vec<u32>,
     assumption: ContentionAssumption,
     largest: u32,
     /// Whether superblocks of one chip are tried: not where a stripe of it is no worse.
     serve_one_chip: bool,
-    /// Tests so far.
     tests: Cell<u64>,
-    /// Tests that were given up.
     given_up: Cell<u32>,
-    /// Whether a test was left open, which a few steps did not decide.
     left_open: Cell<bool>,
 }
 
@@ -79,7 +71,6 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// For a strategy: with clusters of one chip only, if so.
     pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
         let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
         Organisations { largest, ..self }
@@ -127,8 +118,7 @@ impl<'a> Organisations<'a> {
         tasks.iter().filter_map(move |&task| all.get(task))
     }
 
-    /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
-    /// where times cannot be added up.
+    /// Also its neighbours; `None` where times cannot be added up.
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
@@ -157,13 +147,11 @@ impl<'a> Organisations<'a> {
         Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement, bus)?, others))
     }
 
-    /// Whether fewer transfers are assumed of such a cluster than there can be.
     fn is_formed_optimistically(&self, organisation: Organisation, chips: u32) -> bool {
         let is_on_one_chip = chips == 1 && !organisation.is_compact();
         organisation.is_by_chip() || is_on_one_chip || self.has_superblocks_alone()
     }
 
-    /// Whether nothing is assumed of clusters of this organisation but the worst.
     fn is_as_in_the_worst_case(&self, organisation: Organisation, chips: u32) -> bool {
         match self.assumption {
             ContentionAssumption::WorstCase => true,
@@ -173,8 +161,7 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The assumption that says the same of clusters of this organisation: what is known of one is
-    /// known of the other.
+    /// Facts about one are facts about the other.
     fn same_assumption(&self, organisation: Organisation, chips: u32) -> ContentionAssumption {
         if self.is_as_in_the_worst_case(organisation, chips) {
             ContentionAssumption::WorstCase
@@ -183,12 +170,10 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// Where what is known of a cluster is kept.
     fn key(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<LoadKey> {
         LoadKey::new(self.same_assumption(organisation, chips), organisation, tasks, chips)
     }
 
-    /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
     pub(super) fn load(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<f64> {
         self.tests.set(self.tests.get() + 1);
         if self.given_up.get() >= GIVEN_UP {
@@ -226,8 +211,7 @@ impl<'a> Organisations<'a> {
         load
     }
 
-    /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long
-    /// as they may, with garbage collection at its shortest deadline.
+    /// If pages wait as long as they may, with garbage collection at its shortest deadline.
     pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let device = self.set.device();
         let bus = SharedBus::anywhere(device);
@@ -235,16 +219,14 @@ impl<'a> Organisations<'a> {
         processor.map_or(f64::INFINITY, |processor| self.long_run_load(&processor, &Contention::none()))
     }
 
-    /// The long-run load of a processor with garbage collection at its shortest deadline; infinite
-    /// where there is no room for that.
+    /// Garbage collection is at its shortest deadline; infinite where there is no room.
     fn long_run_load(&self, processor: &Processor, others: &Contention) -> f64 {
         let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
         let gc = gc.map_or(Some(None), |gc| gc.map(Some));
         gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
     }
 
-    /// The chips that tasks need at least, by what clusters have to do: no cluster holds that has
-    /// too much to do.
+    /// By what clusters have to do: none holds that has too much.
     pub(super) fn least_sizes(&self) -> exact::LeastSizes {
         let (count, chips) = (self.set.tasks().count(), self.set.device().chips());
         let fewest = |tasks: &[TaskId], least: u32| {
@@ -260,9 +242,8 @@ impl<'a> Organisations<'a> {
         exact::LeastSizes::new(count, chips, fewest)
     }
 
-    /// The least long-run load of a processor of these tasks in a cluster of any organisation,
-    /// exactly, whether or not they hold: with garbage collection at its shortest deadline, where
-    /// it takes least. Above every other one where there is no room for that.
+    /// In any organisation, whether or not the tasks hold: with garbage collection at its shortest
+    /// deadline, where it takes least. Without room for it, above every other load.
     pub(super) fn least_load(&self, tasks: &[TaskId], chips: u32) -> Rational {
         self.tests.set(self.tests.get() + 1);
         let of = |organisation: Organisation| {
@@ -278,8 +259,7 @@ impl<'a> Organisations<'a> {
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 
-    /// The organisation in which these tasks hold on `chips` chips, of several the one with the
-    /// least to do.
+    /// The organisation with the least to do, if there are several.
     pub(super) fn holds(&self, tasks: &[TaskId], chips: u32) -> Option<DemandHeld> {
         self.of_organisations(tasks, chips, |_| true)
     }
@@ -305,7 +285,6 @@ impl<'a> Organisations<'a> {
         best
     }
 
-    /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.
     pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<Smallest<DemandHeld>> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
@@ -322,7 +301,6 @@ impl<'a> Organisations<'a> {
         })
     }
 
-    /// Whether a cluster of `chips` chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         if organisation.is_compact() {
             return self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips;
@@ -330,12 +308,10 @@ impl<'a> Organisations<'a> {
         organisation.is_by_chip() || chips > 1 || self.serve_one_chip
     }
 
-    /// The largest cluster of this organisation of at most `chips` chips.
     pub(super) fn on_chips(&self, organisation: Organisation, chips: u32) -> Option<u32> {
         (1..=chips.min(self.largest)).rev().find(|&chips| self.may_be(organisation, chips))
     }
 
-    /// The smallest size of a compact cluster from here on.
     fn next_compact(&self, chips: u32) -> u32 {
         let whole = *self.chain.last().expect("it begins with one chip");
         let within = self.chain.iter().copied().find(|&size| size >= chips);

@@ -8,9 +8,7 @@ use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{PartitionPrice, Sizes, Smallest, TaskGroup};
 use crate::allocator::{Limit, merging};
 
-/// Tests of a cluster after which a search ends.
 pub(super) const MAX_TESTS: u64 = 100_000;
-/// Tests of a cluster after which Algorithm 1 ends.
 pub(super) const MAX_MERGING: u64 = 2_000_000;
 /// Looks at what is known that count as a test.
 const ITERATIONS: u64 = 256;
@@ -24,7 +22,6 @@ const GROWN: usize = 8;
 /// Less than this is not left of a group's chips with a task that it holds.
 const LEAST_SLACK: f64 = -0.25;
 
-/// Clusters tested as `Organisations` supposes.
 pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
@@ -37,7 +34,6 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
         DemandSizes { organisations, bound: None, iterations: 0 }
     }
 
-    /// A search ends after `tests` tests.
     pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
         let bound = Some((tests, organisations.work().bound(MAX_WORK)));
         DemandSizes { bound, ..DemandSizes::new(organisations) }
@@ -50,19 +46,16 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
     }
 }
 
-/// The load of all chips of a cluster.
 fn work(Smallest { size, held }: Smallest<DemandHeld>) -> f64 {
     held.load * f64::from(size)
 }
 
-/// The part that is left of a group's chips with a task that has this cluster alone, as far as one
-/// can tell.
+/// As far as one can tell, with a task that has this cluster alone.
 fn slack(group: &TaskGroup<DemandHeld>, alone: Smallest<DemandHeld>) -> f64 {
     1.0 - group.held.load - work(alone) / f64::from(group.size)
 }
 
-/// The positions of the `most` groups with chips that have the greatest numbers, of equal ones the
-/// lowest positions first.
+/// The lowest positions are first among equal numbers.
 fn greatest(
     groups: &[TaskGroup<DemandHeld>],
     most: usize,
@@ -89,7 +82,6 @@ impl Sizes for DemandSizes<'_, '_> {
         held.load
     }
 
-    /// The load of all chips.
     fn cost(chips: u32, held: DemandHeld) -> f64 {
         held.load * f64::from(chips)
     }

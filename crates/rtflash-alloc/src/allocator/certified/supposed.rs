@@ -6,7 +6,6 @@ use rtflash_model::Placement;
 /// A placement of pages, and the chips that a cluster needs for it. The order is that of trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Organisation {
-    /// How its pages are placed.
     pub(super) placement: Placement,
     /// Whether any chips will do. A compact cluster has whole channels, or an aligned part of one.
     any_chips: bool,
@@ -25,17 +24,14 @@ impl Organisation {
         compact.into_iter().chain([Organisation::on_any_chips(placement)])
     }
 
-    /// That of a cluster with this placement of pages wherever its chips are.
     pub(super) const fn on_any_chips(placement: Placement) -> Organisation {
         Organisation { placement, any_chips: true }
     }
 
-    /// Whether its chips are processors of their own.
     pub(super) fn is_by_chip(self) -> bool {
         self.placement.is_by_chip()
     }
 
-    /// Whether it asks for whole channels, or an aligned part of one.
     pub(super) fn is_compact(self) -> bool {
         !self.any_chips
     }
@@ -44,12 +40,10 @@ impl Organisation {
 /// How much of the waiting for the bus is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ContentionAssumption {
-    /// All that there can be.
     WorstCase,
-    /// In stripes, or where there are superblocks alone, that many transfers a page, its own
-    /// included: to be confirmed once chips are placed.
+    /// In stripes, or superblocks alone: transfers a page, confirmed once chips are placed.
     Optimistic(u32),
-    /// In stripes, as if all chips of a channel were the cluster's: likewise.
+    /// In stripes, as if all chips of a channel were the cluster's: confirmed later, too.
     Queue,
     /// None at all, wherever the chips are: what does not hold so holds nowhere.
     NoContention,

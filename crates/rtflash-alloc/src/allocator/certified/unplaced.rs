@@ -16,9 +16,8 @@ use crate::allocator::sizes::TaskGroup;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
 
-/// The first task for which there is no room, and the cluster that it comes nearest to fit in, by
-/// what the first search came to; `None` where it is not found to fail in any, but a test was left
-/// open.
+/// The cluster that the task comes nearest to fit in, by what the first search came to; `None`
+/// where none is found to fail, but a test was left open.
 pub(super) fn failure(
     problem: Problem<'_>,
     organisations: &Organisations<'_>,
@@ -59,7 +58,6 @@ fn not_settled(
     nearest(problem, organisations, last, &groups)
 }
 
-/// Where Algorithm 1 got stuck, and whether by a merge.
 fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit, bool) {
     // Of a cluster that a merge left overloaded, any organisation.
     let allowed = |size: u32| {
@@ -97,17 +95,14 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit
     }
 }
 
-/// A cluster in which a task is tried.
 struct Tried {
     position: usize,
-    /// Its other tasks.
     others: Vec<TaskId>,
     organisation: Organisation,
     chips: u32,
 }
 
-/// The cluster that a task comes nearest to fit in: one of these groups, or a cluster of its own on
-/// the chips that they leave.
+/// One of these groups, or a cluster of its own on the chips that they leave.
 fn nearest(
     problem: Problem<'_>,
     organisations: &Organisations<'_>,
@@ -134,7 +129,6 @@ fn nearest(
     nearest_of(problem, task, own.chain(others))
 }
 
-/// The cluster among these that a task comes nearest to fit in.
 fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unfit {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();

@@ -11,8 +11,8 @@ use crate::work::Work;
 /// What certifying came to.
 #[derive(Debug)]
 pub struct Certification {
-    /// Of each cluster; `None` where no garbage collection can be made to keep up. Empty where only
-    /// all of them were asked for, and one fails.
+    /// `None` where no garbage collection keeps up. Empty if [`certify_whole`] finds one that
+    /// fails.
     pub certificates: Vec<Option<Certificate>>,
     /// The clusters that fail.
     pub failing: Vec<usize>,
@@ -20,11 +20,8 @@ pub struct Certification {
     pub given_up: bool,
 }
 
-/// Certifies clusters with these placements: the tests, next to the neighbours where that is needed
-/// and granted, then servers for what is left.
-///
-/// A cluster that holds only because its neighbours on the channel are known to move little gets no
-/// server, and neither do these neighbours.
+/// Certifies clusters: the tests, next to the neighbours where that is needed and granted, then
+/// servers for what is left. A cluster that relies on its neighbours gets no server, nor do they.
 pub fn certify(
     set: &TaskSet,
     clusters: &[Cluster],
@@ -35,8 +32,7 @@ pub fn certify(
     certify_beside(set, clusters, placements, &vec![None; clusters.len()], granted, work)
 }
 
-/// Certifies clusters next to others that have certificates already, of these placements, which
-/// stay as they are.
+/// As [`certify`], next to clusters whose certificates stay as they are.
 pub fn certify_beside(
     set: &TaskSet,
     clusters: &[Cluster],
@@ -48,8 +44,7 @@ pub fn certify_beside(
     certified(contention(set, clusters, placements, given, granted, work), given)
 }
 
-/// As [`certify`], of all clusters or of none: where one is found that fails, it is the only one
-/// that is named, and nothing is certified.
+/// As [`certify`], of all clusters or of none: the first one that fails is the only one named.
 pub fn certify_whole(
     set: &TaskSet,
     clusters: &[Cluster],
@@ -62,8 +57,7 @@ pub fn certify_whole(
     certified(ChannelContention { whole: true, ..contention }, &given)
 }
 
-/// As [`certify`], without servers: jobs that are not real-time get nothing, and erases are
-/// suspended where the device can.
+/// As [`certify`], without servers; erases are suspended where the device can.
 pub fn certify_without_servers(
     set: &TaskSet,
     clusters: &[Cluster],
@@ -76,7 +70,6 @@ pub fn certify_without_servers(
     certified(ChannelContention { reserves: false, ..contention }, &given)
 }
 
-/// Clusters some of which have certificates.
 fn contention<'a>(
     set: &'a TaskSet,
     clusters: &'a [Cluster],
@@ -89,7 +82,6 @@ fn contention<'a>(
     ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work)
 }
 
-/// Clusters that were tested, before they have servers.
 struct TestedClusters {
     /// Those that need others, or fail.
     fragile: Vec<bool>,
@@ -97,7 +89,6 @@ struct TestedClusters {
     given_up: bool,
 }
 
-/// Certifies the clusters that have no certificate.
 fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
     let (count, busy) = (contention.clusters.len(), contention.busy());
     let TestedClusters { fragile, mut failing, given_up } = contention.tested(&busy, given);
@@ -126,12 +117,10 @@ fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>
 }
 
 impl ChannelContention<'_> {
-    /// The clusters with tasks.
     fn busy(&self) -> Vec<usize> {
         (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect()
     }
 
-    /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
     fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
         let mut fragile = vec![false; self.clusters.len()];
         for &position in busy {
@@ -147,8 +136,7 @@ impl ChannelContention<'_> {
         TestedClusters { fragile, failing, given_up }
     }
 
-    /// Garbage collection of a cluster whose neighbours are as busy as can be, as far as it is
-    /// known, and whether it is fragile: whether it needs others.
+    /// As far as it is known with the busiest neighbours, and whether the cluster needs others.
     pub(super) fn first_gc(&self, position: usize) -> (Option<Option<ChosenGc>>, bool) {
         let Some(placed) = self.in_the_worst_case(position) else { return (None, true) };
         match self.choose(&placed) {
@@ -157,7 +145,6 @@ impl ChannelContention<'_> {
         }
     }
 
-    /// Whether a cluster holds next to its neighbours as everything is now.
     pub(super) fn holds_now(&self, position: usize) -> bool {
         let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
         // A pass that copies over the bus costs more here than by itself.
@@ -165,8 +152,7 @@ impl ChannelContention<'_> {
         here.is_some_and(|gc| self.holds_at(position, &placed, gc))
     }
 
-    /// Garbage collection with which a cluster holds next to its neighbours as they are now,
-    /// without backfill if need be.
+    /// Without backfill if need be.
     pub(super) fn chosen_now(&mut self, position: usize) -> Option<Choice> {
         let mut best = None;
         for backfill in [true, false] {
@@ -185,8 +171,7 @@ impl ChannelContention<'_> {
         best
     }
 
-    /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
-    /// can be.
+    /// Next to neighbours that are less loaded than they can be.
     fn likely_gc(&self, position: usize, worst: &PlacedProcessor) -> Option<Option<ChosenGc>> {
         if worst.processor.write_streams.is_empty() {
             return Some(None);
@@ -199,8 +184,8 @@ impl ChannelContention<'_> {
         nearest_terms(&worst.processor, self.work).map(Some)
     }
 
-    /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
-    /// where they need them and are not given: those that fail, and whether a test was given up.
+    /// Tests fragile clusters, with other deadlines of garbage collection where these are not
+    /// given: those that fail, and whether a test was given up.
     fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
         // What is changed for one of them, its neighbours were tested without: as long as there are
         // changes, all are tested again.
@@ -237,8 +222,7 @@ impl ChannelContention<'_> {
         (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
     }
 
-    /// What fails is run with the garbage collection that comes nearest. Who was tested beside it
-    /// as it might have been is tested again beside that, and fails if need be.
+    /// Runs what fails with the nearest garbage collection, and tests its neighbours again.
     fn settle_beside_failing(
         &mut self,
         busy: &[usize],
@@ -279,12 +263,10 @@ impl ChannelContention<'_> {
         failing.sort_unstable();
     }
 
-    /// Whether a cluster holds in a place with this garbage collection, and its server.
     pub(crate) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
         placed.holds(gc, self.servers[position], self.work)
     }
 
-    /// The clusters that are marked, and those that share a channel with one.
     fn near(&self, marked: &[bool]) -> Vec<bool> {
         let mut near = marked.to_vec();
         for members in self.channels.values() {

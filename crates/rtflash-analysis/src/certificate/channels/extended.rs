@@ -37,8 +37,7 @@ impl<'a> ChannelContention<'a> {
         with
     }
 
-    /// Looks for garbage collection of a cluster that has no certificate, next to the others as
-    /// they are: whether it relies on them; `None` where none is found, or its data do not fit.
+    /// Whether a cluster without certificate relies on others; `None` where it does not hold.
     pub fn settle_alone(&mut self, position: usize) -> Option<bool> {
         if !self.holds_data(position) {
             return None;
@@ -54,15 +53,13 @@ impl<'a> ChannelContention<'a> {
         Some(fragile)
     }
 
-    /// A cluster's certificate with garbage collection as it was settled; `None` where its tightest
-    /// interval was not found, as a decision has taken what it may.
+    /// `None` where the decision was used up before the tightest interval was found.
     pub fn settled_certificate(&self, position: usize) -> Option<Certificate> {
         let certificate = self.certificate(position, self.gcs[position]?);
         certificate.filter(|_| !self.work.is_used_up())
     }
 
-    /// Gives a cluster the largest server that there is room for beside neighbours that are as busy
-    /// as can be, if there is any.
+    /// Gives a cluster the largest server that there is room for beside the busiest neighbours.
     pub fn serves_all_it_can(&mut self, position: usize) {
         let Some(placed) = self.in_the_worst_case(position) else { return };
         if let Some((thousandths, gc)) = largest_server(&placed.processor, &placed.contentions, self.work) {
@@ -122,8 +119,7 @@ impl<'a> ChannelContention<'a> {
         self.set.device().has_commands()
     }
 
-    /// Takes a cluster for one with a server of these thousandths: with one or more nothing is
-    /// known of what it moves.
+    /// If it has a server, the cluster moves an unknown amount.
     pub fn charge_by(&mut self, position: usize, thousandths: u32) {
         self.servers[position] = thousandths;
     }

@@ -6,48 +6,38 @@ use rtflash_model::Reliance;
 use super::ChannelContention;
 use crate::organisation::shared_bus::SharedBus;
 
-/// Who is on a channel with one of a cluster's chips.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Neighbourhood {
-    /// Transfers charged to each page, its own included: the cluster's own chips, and those of
-    /// which nothing is known.
+    /// Transfers charged to each page: its own, the cluster's chips, and chips of unknown load.
     pub(crate) charged: u32,
     /// The other chips of the cluster, where everything is known of all the others.
     pub(crate) siblings: Option<u32>,
     /// Clusters of which it is known what they move, with the number of their chips.
     pub(crate) bounded: Vec<(usize, u32)>,
-    /// Whether rows of a superblock wait for as long on another of its channels.
     pub(crate) rows_wait_elsewhere: bool,
 }
 
-/// What there is on a channel beside one of its clusters.
 #[derive(Debug)]
 struct ChannelMembers {
-    /// Chips of the cluster itself.
     own: u32,
     /// Chips of which it is not known how much they move, or that are charged as if it were not.
     unbounded: u32,
-    /// The other clusters, with the number of their chips.
     bounded: Vec<(usize, u32)>,
-    /// Whether the queue for the bus may be relied on.
     queued: bool,
 }
 
 impl ChannelMembers {
-    /// Chips of other clusters.
     fn foreign(&self) -> u32 {
         self.unbounded + self.bounded.iter().map(|neighbour| neighbour.1).sum::<u32>()
     }
 
-    /// All chips charged in full.
     fn in_full(&self) -> SharedBus {
         SharedBus::on_a_channel(self.own, self.foreign())
     }
 }
 
-/// The bus of a cluster that is one processor, on all of these channels, and its neighbours on the
-/// one channel on which it may wait for more of them than on any other: u, k and δ of Eq. (69).
-/// Where there is no such channel, or nothing is known there, it is charged in full on each.
+/// A cluster that is one processor, and its neighbours on the channel with most of them: u, k and δ
+/// of Eq. (69). Without such a channel, or a known load there, it is charged in full.
 fn of_whole_cluster(mut channels: Vec<ChannelMembers>) -> (SharedBus, Vec<Neighbourhood>) {
     let all = |channels: &[ChannelMembers]| {
         channels.iter().map(ChannelMembers::in_full).fold(SharedBus::alone(), SharedBus::most_of)
@@ -67,7 +57,6 @@ fn of_whole_cluster(mut channels: Vec<ChannelMembers>) -> (SharedBus, Vec<Neighb
 }
 
 impl ChannelContention<'_> {
-    /// The bus of a cluster, all other chips of its channels taken to be as busy as can be.
     pub(crate) fn worst_bus(&self, position: usize) -> SharedBus {
         let mut bus = SharedBus::alone();
         for (channel, members) in self.channels_of(position) {
@@ -79,7 +68,6 @@ impl ChannelContention<'_> {
         bus
     }
 
-    /// What the test of a cluster that may rely on what is granted depends on.
     pub(crate) fn granted_neighbourhoods(&self, position: usize) -> (SharedBus, Vec<Neighbourhood>) {
         match self.granted {
             Reliance::Nothing => (self.worst_bus(position), Vec::new()),
@@ -88,7 +76,6 @@ impl ChannelContention<'_> {
         }
     }
 
-    /// What there is beside a cluster on a channel with these members.
     fn on_channel(&self, position: usize, members: &[(usize, u32)], queues: bool) -> ChannelMembers {
         let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
         // A superblock that backfills is charged in full, and so is one with two page registers, or
@@ -119,8 +106,7 @@ impl ChannelContention<'_> {
         ChannelMembers { own, unbounded, bounded, queued }
     }
 
-    /// The bus of a cluster next to its neighbours as they are, and each kind of neighbourhood;
-    /// none where a cluster's processor is on several channels and is charged in full on each.
+    /// None where a processor is on several channels and is charged in full on each.
     pub(crate) fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
         let channels = self.channels_of(position).map(|(_, members)| self.on_channel(position, members, queues));
         let told = self.placements[position].is_cached() && self.set.device().has_commands();

@@ -8,12 +8,9 @@ use crate::time::ns;
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
 
-/// Deadlines worth trying, in the order of trying, all but the first made once they are asked for.
-/// `light` says whether the load at a deadline is below one; it is up to some deadline, and not
-/// beyond.
-///
-/// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the
-/// demand falls, so only such deadlines are tried.
+/// Deadlines worth trying, in the order of trying; `light` holds up to some deadline, not beyond.
+/// Up to the next multiple of a writer's period, less its jitter, the reserve is constant and the
+/// demand falls: only such deadlines are tried.
 pub(crate) fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) -> impl Iterator<Item = Span> {
     let level = |deadline: Span| {
         let multiple = |writer: &WriteStream| {
@@ -77,7 +74,6 @@ fn longest(shortest: Span, light: impl Fn(Span) -> bool) -> Span {
     Span::from_ns(low).unwrap_or(Span::LONGEST)
 }
 
-/// A length of time of about this number of nanoseconds.
 fn about(nanoseconds: f64) -> Span {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
     Span::from_ns(nanoseconds as u64).unwrap_or(Span::LONGEST)

@@ -13,7 +13,6 @@ use crate::time::ProcessorTime;
 
 type LineAbove = for<'p> fn(&Contention, FifoBus, Waiter<'p>) -> Option<Line<f64>>;
 
-/// A bound on waiting beyond what pages are charged, and the line above it.
 struct WaitingBound {
     name: &'static str,
     waiting: fn(&Drawn, FifoBus, Activity) -> f64,

@@ -32,8 +32,7 @@ use crate::time::ProcessorTime;
 use neighbour::{Neighbour, PassTerm, passes, total};
 use queue::FifoBus;
 
-/// Waiting for the bus that is counted by intervals, beyond what
-/// [`SharedBus::ways`](crate::certified::SharedBus) charges each page.
+/// Waiting for the bus beyond what [`SharedBus::ways`](crate::certified::SharedBus) charges.
 #[derive(Debug, Clone, Default)]
 pub struct Contention {
     /// t_b: the longest that one request holds the bus; t_d without commands.
@@ -46,21 +45,17 @@ pub struct Contention {
     queue: Option<FifoBus>,
     /// The chip's siblings, if commands stand in a queue and all other chips are known.
     queued_siblings: Option<u64>,
-    /// Whether rows of the processor, a superblock, wait on another of its channels for at least as
-    /// long as they may on that of the neighbours.
+    /// Rows of the processor wait elsewhere for at least as long as on the neighbours' channel.
     rows_wait_elsewhere: bool,
 }
 
-/// A processor whose pages wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiter<'p> {
     pub(crate) processor: &'p Processor,
     pub(crate) gc: Option<ChosenGc>,
-    /// Whether it has a server.
     pub(crate) server: bool,
 }
 
-/// The activity of a processor within an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Activity {
     /// L.
@@ -69,17 +64,14 @@ pub(crate) struct Activity {
     pub(crate) reads: u128,
     /// n_w: pages programmed for users.
     pub(crate) writes: u128,
-    /// Resets of zones.
     pub(crate) resets: u128,
     /// J_i, Eq. (40): jobs released and due in it, those of garbage collection included.
     pub(crate) jobs: u128,
-    /// GC jobs released and due in it.
     pub(crate) passes: u128,
     /// I: how often an array with two page registers may wait for a transfer.
     pub(crate) turns: RegisterTurns,
 }
 
-/// Time that a processor waits in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait {
     /// Beyond what its pages are charged.
@@ -89,7 +81,6 @@ pub(crate) struct Wait {
 }
 
 impl<'p> Waiter<'p> {
-    /// Its GC jobs in the long run.
     fn passes(self) -> impl Iterator<Item = PassTerm> + 'p {
         passes(&self.processor.tasks, self.gc)
     }
@@ -125,8 +116,7 @@ impl Contention {
         Contention { hold: device.bus_hold(), command: device.command(), ..Contention::default() }
     }
 
-    /// Adds that many chips of another cluster, which has no server: each a processor such as this,
-    /// or a part of it, with its garbage collection.
+    /// Adds `chips` chips, each a processor such as this or a part of it, without server.
     pub fn add(&mut self, processor: &Processor, gc: Option<ChosenGc>, chips: u64) {
         let (requests, repeated) = (processor.tasks.clone(), processor.repeated_programs());
         self.neighbours.push(Neighbour::new(chips, requests, gc, repeated, processor.rows()));
@@ -138,9 +128,8 @@ impl Contention {
         Contention { always: self.always + transfers, ..self }
     }
 
-    /// Says that the chips added, all of stripes, and `siblings` more of the processor's own are
-    /// all chips of the channel, that none of them serves other jobs, and that the bus
-    /// serves first come, first served.
+    /// The chips added and `siblings` are all of the channel, in stripes without servers, and the
+    /// bus serves first come, first served.
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|j| j.chips).sum::<u64>();
@@ -148,20 +137,16 @@ impl Contention {
         Contention { queue, queued_siblings: device.has_commands().then_some(siblings), ..self }
     }
 
-    /// Requests of the neighbours.
     pub(crate) fn requests(&self) -> usize {
         self.neighbours.iter().map(|j| j.requests.len()).sum()
     }
 
-    /// σ: what each read may wait less, at most; with commands one of the two waits for each
-    /// sibling.
+    /// σ: what each read may wait less; with commands one of the two waits for each sibling.
     pub(crate) fn saved(&self) -> Span {
         let of_siblings = |siblings| self.hold.checked_mul(siblings).unwrap_or(Span::ZERO);
         self.queued_siblings.map_or_else(|| self.queue.map_or(Span::ZERO, |queue| queue.sigma), of_siblings)
     }
 
-    /// Says that rows of the processor, a superblock, wait on another of its channels, if so, for
-    /// at least as long as they may on that of the neighbours.
     #[must_use]
     pub(crate) fn rows_wait_elsewhere(self, so: bool) -> Contention {
         Contention { rows_wait_elsewhere: so, ..self }
@@ -191,8 +176,7 @@ impl Contention {
         Wait { more: w1, less: less.unwrap_or(ProcessorTime::ZERO) }
     }
 
-    /// A line above waiting and the requests' own time: of the bounds', the one with the smallest
-    /// rate. `None` where numbers are too large.
+    /// A line above waiting and the requests' own time: the bound with the smallest rate.
     pub(crate) fn line<L: LongRun>(&self, waiter: Waiter<'_>) -> Option<Line<L>> {
         if let Some(registers) = waiter.processor.registers() {
             return self.w4_line(registers, waiter);
@@ -211,8 +195,7 @@ impl Contention {
         Some(lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least }))
     }
 
-    /// The share of intervals of `length` and more that is waiting, at most, for a processor that
-    /// asks for the bus `rate` times a nanosecond, as far as that may make it wait for more.
+    /// The share of waiting in intervals of at least `length`, for `rate` requests a nanosecond.
     pub(crate) fn share(&self, processor: &Processor, length: f64, rate: f64) -> f64 {
         match processor.registers() {
             Some(registers) => self.w4_share(registers, length, rate),
@@ -259,8 +242,7 @@ impl Contention {
 }
 
 impl<L: LongRun> Line<L> {
-    /// Adds `each` for each page of a request that is due within the interval; `None` where that is
-    /// too large.
+    /// Adds `each` for each page that is due; `None` where that is too large.
     #[inline]
     fn add_due(&mut self, item: &DemandTask, each: u128) -> Option<()> {
         let (pages, chips) = item.transfers.rate();

@@ -15,21 +15,18 @@ use crate::long_run::{Line, LongRun};
 use crate::organisation::processor::{DemandTask, Rows};
 use crate::time::{ns, quotient_up};
 
-/// A chip of another cluster on the channel.
 #[derive(Debug, Clone)]
 pub(super) struct Neighbour {
-    /// Chips like this.
     pub(super) chips: u64,
     pub(super) requests: Vec<DemandTask>,
     pub(super) gc: Option<ChosenGc>,
     /// Programs that may ever fail, and are repeated: of a superblock on any of its chips.
     repeated: u64,
-    /// Where it is one of a superblock.
     rows: Option<Rows>,
     /// Above N_j, about; the slope is μ_j.
-    pages: Line<f64>,
+    pub(super) pages: Line<f64>,
     /// Above G_j, about.
-    commands: Line<f64>,
+    pub(super) commands: Line<f64>,
 }
 
 impl Neighbour {
@@ -45,9 +42,8 @@ impl Neighbour {
         Neighbour { pages: chip.pages_line(), commands: chip.commands_line(), ..chip }
     }
 
-    /// min(n_i, N_j) with N_j(L) of Eq. (34): transfers that are live in an interval of this
-    /// length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what is programmed, and the
-    /// copies of P_j passes. And what is programmed once more, Eq. (81).
+    /// min(n_i, N_j) with N_j(L) of Eq. (34), Σ γ(⌈(L + D)/T⌉): live transfers; in a superblock a
+    /// part of what is programmed, and copies of P_j passes. And repeated programs, Eq. (81).
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (u128::from(self.repeated), 0u128);
         for request in self.requests.iter().filter(|request| !request.resets) {
@@ -69,9 +65,8 @@ impl Neighbour {
         n_j.min(n_i)
     }
 
-    /// G_j, Section 2.10: steps that use the bus for their command alone, and are live in an
-    /// interval of this length. Copies and the erase of each pass; in a superblock, whose copies
-    /// are among the transfers, the erases. Resets of zones.
+    /// G_j, Section 2.10: live steps that use the bus for their command alone: resets of zones,
+    /// erases, and copies where these are not among the transfers.
     pub(super) fn commands(&self, length: Span) -> u128 {
         let of_zones = self.requests.iter().filter(|request| request.resets);
         let of_zones = of_zones.map(|request| request.transfers.of(request.live(length).into()));
@@ -84,29 +79,8 @@ impl Neighbour {
         if self.rows.is_some() { 1 } else { steps_on_chip(gc) }
     }
 
-    /// Pages that a pass programs.
     fn copied(&self, gc: ChosenGc) -> u128 {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
-    }
-
-    /// μ_j, about.
-    pub(super) fn rate(&self) -> f64 {
-        self.pages.slope
-    }
-
-    /// The rate of G_j, about.
-    pub(super) fn rate_of_commands(&self) -> f64 {
-        self.commands.slope
-    }
-
-    /// Transfers in a nanosecond of intervals of `length` and more, at most.
-    pub(super) fn busy(&self, length: f64) -> f64 {
-        in_time(&self.pages, length)
-    }
-
-    /// Commands in a nanosecond of intervals of `length` and more, at most.
-    pub(super) fn commanding(&self, length: f64) -> f64 {
-        in_time(&self.commands, length)
     }
 
     /// A line above N_j, by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
@@ -134,7 +108,6 @@ impl Neighbour {
         pages
     }
 
-    /// A line above G_j.
     pub(super) fn commands_line<L: LongRun>(&self) -> Line<L> {
         let mut commands = Line::default();
         for item in self.requests.iter().filter(|item| item.resets) {
@@ -157,7 +130,6 @@ impl Neighbour {
 pub(super) struct Presence {
     /// Times that it may begin something else.
     pub(super) S_j: u128,
-    /// Pages programmed for users.
     pub(super) V_j: u128,
 }
 
@@ -179,7 +151,6 @@ impl Presence {
     }
 }
 
-/// A line above S_j.
 pub(super) fn switches_line<L: LongRun>(requests: &[DemandTask], gc: Option<ChosenGc>) -> Line<L> {
     let mut line = Line { slope: L::default(), constant: 1.0 };
     for item in requests {
@@ -191,7 +162,6 @@ pub(super) fn switches_line<L: LongRun>(requests: &[DemandTask], gc: Option<Chos
     line
 }
 
-/// A line above V_j.
 pub(super) fn programs_line<L: LongRun>(requests: &[DemandTask]) -> Line<L> {
     let mut line = Line::default();
     for item in requests.iter().filter(|item| item.writes) {
@@ -215,7 +185,6 @@ fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -> u128 {
 
 /// A part of the GC jobs in the long run.
 pub(super) struct PassTerm {
-    /// Jobs a nanosecond.
     pub(super) rate: Fraction,
     /// Jobs beyond that, at most.
     pub(super) more: f64,
@@ -242,7 +211,6 @@ pub(super) fn steps_on_chip(gc: ChosenGc) -> u128 {
     u128::from(gc.valid) + 1
 }
 
-/// Two lengths together, in nanoseconds.
 pub(super) fn total(one: Span, other: Span) -> u128 {
     u128::from(one.as_ns()) + u128::from(other.as_ns())
 }
@@ -250,9 +218,4 @@ pub(super) fn total(one: Span, other: Span) -> u128 {
 /// 1 + D/T: what [`DemandTask::live`] is above L/T, at most.
 fn more_live(item: &DemandTask) -> f64 {
     1.0 + ns(item.deadline) / ns(item.period)
-}
-
-/// A part of intervals of `length`, and of longer ones, at most.
-fn in_time(line: &Line<f64>, length: f64) -> f64 {
-    line.slope + line.constant / length
 }

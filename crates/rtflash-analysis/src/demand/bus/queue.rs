@@ -14,21 +14,18 @@ use crate::time::ns;
 #[derive(Debug, Clone, Copy)]
 #[allow(non_snake_case)] // R_j is the document's letter.
 pub(super) struct FifoBus {
-    /// σ.
     pub(super) sigma: Span,
     /// φ: the part of σ that is lost only if all others come fresh.
     pub(super) phi: Span,
     /// Whether t_w > t_r − t_d, so that S_j bounds R_j, too.
     S_bounds_R: bool,
-    /// Other chips of the same cluster on the channel.
     pub(super) siblings: u64,
     /// o: all other chips on the channel.
     pub(super) o: u64,
 }
 
 impl FifoBus {
-    /// Of a channel with o other active chips; `None` if there is none, and if commands use the
-    /// bus, too.
+    /// `None` without other active chips, and if commands use the bus, too.
     #[allow(non_snake_case)]
     pub(super) fn new(device: &Device, siblings: u64, o: u64) -> Option<FifoBus> {
         let (t_r, t_d) = (device.page_read(), device.page_transfer());
@@ -39,7 +36,6 @@ impl FifoBus {
         (o > 0 && !device.has_commands()).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
     }
 
-    /// σ − φ.
     pub(super) fn sigma_less_phi(self) -> Span {
         self.sigma.checked_sub(self.phi).expect("φ is a part of σ")
     }
@@ -51,8 +47,7 @@ impl FifoBus {
 }
 
 impl Presence {
-    /// R_j, Eq. (44): times that it may transfer a page and then ask for the bus again, to program,
-    /// before another chip has read a page.
+    /// R_j, Eq. (44): a page, and then the bus asked for a program, before another chip reads.
     #[allow(non_snake_case)]
     fn R_j(&self, queue: FifoBus) -> u128 {
         if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
@@ -65,28 +60,21 @@ impl Presence {
     }
 }
 
-/// The exceptions of an interval, for the reads of a processor.
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct Exceptions {
     /// 1 + J_i + Σ R_j: operations that wait in full.
     pub(super) full: u128,
-    /// min E_j.
     pub(super) min_E: u128,
-    /// Σ E_j.
     pub(super) sum_E: u128,
 }
 
-/// Lines above the exceptions of any interval.
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct ExceptionLines<L> {
-    /// Above min E_j.
     pub(super) min_E: Line<L>,
-    /// Above Σ E_j.
     pub(super) sum_E: Line<L>,
 }
 
 impl Contention {
-    /// The exceptions of an interval in which a processor does so much.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions(&self, queue: FifoBus, activity: Activity, waiter: Waiter<'_>) -> Exceptions {
         let length = activity.length;
@@ -102,8 +90,7 @@ impl Contention {
         Exceptions { full: activity.jobs.saturating_add(sum_R).saturating_add(1), min_E, sum_E }
     }
 
-    /// A line above the requests' own time, `own` of each page, and σ (1 + J_i + Σ R_j);
-    /// "Computation" in Section 6.1. `None` where numbers are too large.
+    /// A line above the own time, `own` of each page, and σ (1 + J_i + Σ R_j) (Section 6.1).
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions_line<L: LongRun>(
         &self,

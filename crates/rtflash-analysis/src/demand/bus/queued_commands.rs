@@ -15,8 +15,7 @@ use crate::long_run::{Line, LongRun};
 use crate::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W1 with Eq. (50), t_b (n_i − n_r) + t_d V_j for each neighbour where that is less, and what
-    /// the chip's own siblings may make it wait less than it is charged.
+    /// W1 with Eq. (50), t_b (n_i − n_r) + t_d V_j where that is less, and what siblings take back.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn queued_commands(
         &self,
@@ -40,8 +39,7 @@ impl Contention {
         Wait { more, less: less.saturating_mul(siblings.into()) }
     }
 
-    /// A line above that and the requests' own time, of each chip by whichever bound has the
-    /// smallest rate. `None` where numbers are too large.
+    /// A line above that and the requests' own time, of each chip by the bound of smaller rate.
     pub(super) fn queued_commands_line<L: LongRun>(&self, siblings: u64, waiter: Waiter<'_>) -> Option<Line<L>> {
         let [hold, transfer] = [u128::from(self.hold.as_ns()), u128::from(self.transfer().as_ns())];
         let asks = self.asks(waiter);
@@ -72,7 +70,6 @@ impl Contention {
         Some(line)
     }
 
-    /// t_d.
     fn transfer(&self) -> Cost {
         Cost::from(self.hold.saturating_sub(self.command))
     }

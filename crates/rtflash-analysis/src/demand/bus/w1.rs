@@ -20,18 +20,13 @@ use crate::time::{Cost, ProcessorTime, ns, product_of_two};
 /// A number for each step of a kind, and for each pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PerStep {
-    /// With each page that is read for users.
     pub(crate) read: u128,
-    /// With each page, or row, that is programmed for users.
     pub(crate) write: u128,
-    /// With each reset of a zone.
     pub(crate) reset: u128,
-    /// In each pass.
     pub(crate) pass: u128,
 }
 
 impl PerStep {
-    /// With each step of an item.
     pub(crate) fn of(self, item: &DemandTask) -> u128 {
         match item.writes {
             _ if item.resets => self.reset,
@@ -47,7 +42,6 @@ impl PerStep {
         users.saturating_add(of(self.reset, activity.resets)).saturating_add(of(self.pass, activity.passes))
     }
 
-    /// Adds `each` for all of it that a processor does; `None` where that is too large.
     pub(super) fn add_to<L: LongRun>(self, line: &mut Line<L>, waiter: Waiter<'_>, each: u128) -> Option<()> {
         if each == 0 {
             return Some(());
@@ -66,7 +60,6 @@ impl PerStep {
     }
 }
 
-/// Requests for the bus in the long run.
 #[derive(Clone, Copy)]
 pub(super) struct AskingRate {
     /// μ_i, about: requests in a nanosecond.
@@ -76,9 +69,8 @@ pub(super) struct AskingRate {
 }
 
 impl Contention {
-    /// n_i by steps, Eq. (33): how often what a processor does may wait for a transfer of each
-    /// neighbour. In a stripe each request for the bus, with commands as in Section 2.10; in a
-    /// superblock each step that uses the bus, Eq. (70), with commands twice where it reads.
+    /// n_i by steps, Eq. (33): in a stripe each request for the bus, with commands (Section 2.10);
+    /// in a superblock each step that uses the bus, Eq. (70), with commands twice where it reads.
     pub(crate) fn asks(&self, Waiter { processor, gc, .. }: Waiter<'_>) -> PerStep {
         let commands = u128::from(self.command > Span::ZERO);
         if processor.registers().is_some() {
@@ -105,7 +97,6 @@ impl Contention {
         waits.fold(always, |sum, wait| sum.saturating_add(wait))
     }
 
-    /// The part of one of these chips.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w1_of(&self, j: &Neighbour, length: Span, n_i: u128) -> ProcessorTime {
         let all = |pages: u128| Cost::from(self.hold).times(pages);
@@ -118,15 +109,14 @@ impl Contention {
         all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
     }
 
-    /// Nanoseconds that each step of a superblock waits, at most, beyond what it is charged: with
-    /// them (T) is the test, so that what passes (T) passes beside known neighbours.
+    /// The wait of each step of a superblock beyond its charge, in ns: it makes (T) the test, so
+    /// that what passes (T) passes beside known neighbours.
     pub(super) fn in_full(&self, Waiter { processor, gc, .. }: Waiter<'_>) -> Option<PerStep> {
         let [read, write, pass] = processor.saved_waits(gc)?.map(u128::from);
         Some(PerStep { read, write, reset: 0, pass })
     }
 
-    /// A line above W1 and the requests' own time, Eqs. (36) and (37): of each neighbour the
-    /// smaller rate counts. `None` where numbers are too large.
+    /// A line above W1 and the requests' own time, Eqs. (36) and (37): the smaller rate counts.
     pub(super) fn w1_line<L: LongRun>(&self, waiter: Waiter<'_>) -> Option<Line<L>> {
         let hold = u128::from(self.hold.as_ns());
         let mut line = waiter.own_line()?;
@@ -141,8 +131,7 @@ impl Contention {
         Some(line)
     }
 
-    /// Adds a line above min(n_i, N_j) of the waits of these requests, and of commands: the smaller
-    /// rate counts. `None` where numbers are too large.
+    /// Adds a line above min(n_i, N_j) of these waits, and of commands: the smaller rate counts.
     pub(super) fn add_neighbour<L: LongRun>(
         &self,
         line: &mut Line<L>,
@@ -156,8 +145,7 @@ impl Contention {
         self.asks(waiter).add_to(line, waiter, asking.each)
     }
 
-    /// Adds a line above what a neighbour's transfers and commands take, where that has a smaller
-    /// rate than the waits of these requests; says whether. `None` where numbers are too large.
+    /// Adds a neighbour's transfers and commands if their rate is below that of the waits.
     pub(super) fn add_busy<L: LongRun>(
         &self,
         line: &mut Line<L>,
@@ -177,7 +165,7 @@ impl Contention {
 
     /// The rate at which one chip of a neighbour makes requests of this rate wait, at most.
     pub(super) fn rate_of_waits(&self, j: &Neighbour, mu_i: f64) -> f64 {
-        let busy = ns(self.hold) * j.rate() + ns(self.command) * j.rate_of_commands();
+        let busy = ns(self.hold) * j.pages.slope + ns(self.command) * j.commands.slope;
         busy.min(ns(self.hold) * mu_i)
     }
 
@@ -189,12 +177,11 @@ impl Contention {
         pages.sum::<f64>() + all_passes.map(|term| term.rate.to_f64() * to_f64(asks.pass)).sum::<f64>()
     }
 
-    /// The share of intervals of `length` and more that is W1, at most, for a processor that asks
-    /// for the bus `rate` times a nanosecond.
+    /// The share of W1 in intervals of at least `length`, for `rate` requests a nanosecond.
     pub(super) fn w1_share(&self, length: f64, rate: f64) -> f64 {
         let (hold, command) = (ns(self.hold), ns(self.command));
         let shares = self.neighbours.iter().map(|j| {
-            let busy = hold * j.busy(length) + command * j.commanding(length);
+            let busy = hold * j.pages.share_of(length) + command * j.commands.share_of(length);
             j.chips as f64 * busy.min(hold * rate)
         });
         shares.sum::<f64>() + hold * self.always as f64 * rate

@@ -36,14 +36,12 @@ impl Contention {
         apart.min(shared.shared_by(queue.o.into()))
     }
 
-    /// Chips that a page waits for beyond what it is charged.
     fn beside_siblings(&self) -> u128 {
         let foreign: u128 = self.neighbours.iter().map(|j| u128::from(j.chips)).sum();
         foreign + u128::from(self.always)
     }
 
-    /// A line above W2 and the requests' own time, by whichever way of counting what fresh requests
-    /// spoil has the smaller rate; `None` where numbers are too large.
+    /// A line above W2 and the requests' own time, by the way of counting with the smaller rate.
     pub(super) fn w2_line<L: LongRun>(&self, queue: FifoBus, waiter: Waiter<'_>) -> Option<Line<L>> {
         let time = |span: rtflash_model::Span| u128::from(span.as_ns());
         let (sigma, beside) = (time(queue.sigma), time(self.hold) * self.beside_siblings());

@@ -43,9 +43,8 @@ impl Contention {
         greatest
     }
 
-    /// A line above W3 and the requests' own time; `None` where numbers are too large.
-    ///
-    /// Any two chips may stand for the greatest: the line takes those that are so in the long run.
+    /// A line above W3 and the requests' own time. Any two chips may stand for the greatest: the
+    /// line takes those of the long run.
     pub(super) fn w3_line<L: LongRun>(&self, queue: FifoBus, waiter: Waiter<'_>) -> Option<Line<L>> {
         let time = |span: rtflash_model::Span| u128::from(span.as_ns());
         let [sigma, transfer] = [queue.sigma, self.hold].map(time);
@@ -73,10 +72,9 @@ impl Contention {
         Some(line)
     }
 
-    /// The neighbour other than this one that makes the most transfers in the long run, at most as
-    /// many as the processor asks for.
+    /// The neighbour, `other` apart, with the most transfers in the long run, at most μ_i.
     fn making_most(&self, mu_i: f64, other: Option<usize>) -> Option<usize> {
-        let rate = |j: &Neighbour| j.rate().min(mu_i);
+        let rate = |j: &Neighbour| j.pages.slope.min(mu_i);
         let others = self.neighbours.iter().enumerate().filter(|&(at, _)| Some(at) != other);
         // The first of equal ones.
         others.rev().max_by(|a, b| rate(a.1).total_cmp(&rate(b.1))).map(|(at, _)| at)

@@ -19,7 +19,6 @@ use crate::organisation::processor::Processor;
 use crate::organisation::registers::{RegisterTurns, Registers, TurnCounts};
 use crate::time::{Cost, ProcessorTime, ns};
 
-/// Lines above I.
 struct TurnLines<L> {
     fills: Line<L>,
     empties: Line<L>,
@@ -63,8 +62,7 @@ impl Contention {
         }
     }
 
-    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long
-    /// run. `None` where numbers are too large.
+    /// A line above W4 and the requests' own time: chips are ranked by the long run.
     #[allow(non_snake_case)]
     pub(super) fn w4_line<L: LongRun>(&self, registers: Registers, waiter: Waiter<'_>) -> Option<Line<L>> {
         let processor = waiter.processor;
@@ -80,7 +78,7 @@ impl Contention {
             return self.w4_line_with_commands(line, processor, &I);
         }
         let mut neighbours: Vec<&Neighbour> = self.neighbours.iter().collect();
-        neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
+        neighbours.sort_by(|one, other| other.pages.slope.total_cmp(&one.pages.slope));
         let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
@@ -93,9 +91,9 @@ impl Contention {
             // at what they cost more.
             let behind = u128::from(each.as_ns());
             let more = in_turns.checked_sub(behind).expect("a rank costs no more than t_b");
-            let all = in_turns as f64 * j.rate();
+            let all = in_turns as f64 * j.pages.slope;
             let apart = in_turns as f64 * I.rate() + each.to_f64() * mu_r;
-            let in_reads = each.to_f64() * j.rate() + more as f64 * I.rate();
+            let in_reads = each.to_f64() * j.pages.slope + more as f64 * I.rate();
             if in_reads < all && in_reads < apart {
                 line.add_scaled(&j.pages_line(), behind, 1)?;
                 line.add_scaled(&I, more, 1)?;
@@ -134,13 +132,12 @@ impl Contention {
         Some(line)
     }
 
-    /// The share of intervals of `length` and more that is W4, at most, for a processor that reads
-    /// `rate` pages a nanosecond.
+    /// The share of W4 in intervals of at least `length`, for `rate` pages read a nanosecond.
     pub(super) fn w4_share(&self, registers: Registers, length: f64, rate: f64) -> f64 {
         if self.command > Span::ZERO {
             return self.w1_share(length, rate);
         }
-        let busy = |j: &Neighbour| j.busy(length).min(rate);
+        let busy = |j: &Neighbour| j.pages.share_of(length).min(rate);
         let mut neighbours: Vec<(f64, u64)> = self.neighbours.iter().map(|j| (busy(j), j.chips)).collect();
         neighbours.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut ranks = self.ranks(registers);
@@ -196,7 +193,6 @@ pub(super) fn read_rate(processor: &Processor) -> f64 {
     reads.map(|item| item.transfers.mean() / ns(item.period)).sum()
 }
 
-/// Adds `each` for each page that is read.
 fn add_reads<L: LongRun>(line: &mut Line<L>, processor: &Processor, each: Cost) -> Option<()> {
     if each == Cost::ZERO {
         return Some(());

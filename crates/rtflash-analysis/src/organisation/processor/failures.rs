@@ -7,13 +7,11 @@ use crate::organisation::costs::StepCosts;
 use crate::organisation::{PageOrganisation, organisation};
 use crate::time::Cost;
 
-/// Blocks of a processor of `width` chips that are no spare ones: each block that fails takes those
-/// of its row with it.
+/// Blocks of a processor without the spare ones: a block that fails takes its row with it.
 pub(crate) fn blocks_left(device: &Device, width: u64) -> u64 {
     u64::from(device.blocks_per_chip()).saturating_sub(width.saturating_mul(device.spare_blocks().into()))
 }
 
-/// Programs of a processor that may fail, and are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failures {
     /// While it is busy without a break.
@@ -42,7 +40,6 @@ fn again(organisation: &dyn PageOrganisation, costs: &StepCosts) -> Cost {
 }
 
 impl Processor {
-    /// Whether it programs anything.
     fn programs(&self, server: bool) -> bool {
         server || self.tasks.iter().any(|task| task.writes)
     }

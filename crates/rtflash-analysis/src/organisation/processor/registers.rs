@@ -5,13 +5,11 @@ use crate::organisation::registers::{ChipDuties, RegisterTurns, Registers, TurnC
 use crate::time::Cost;
 
 impl Processor {
-    /// What its chips take beside their steps, where they use a second page register.
     pub(crate) fn registers(&self) -> Option<Registers> {
         self.registers
     }
 
-    /// [`turnaround`](Processor::turnaround) beside `chips` chips for which a page may wait, and is
-    /// not charged.
+    /// [`turnaround`](Processor::turnaround) beside `chips` chips that are not charged.
     pub(crate) fn turnaround_beside(&self, server: bool, chips: u64) -> Cost {
         self.registers.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.duties(server), chips))
     }
@@ -35,8 +33,7 @@ impl Processor {
         self.registers.map_or(Cost::ZERO, |registers| registers.turnaround(self.duties(server)))
     }
 
-    /// What may be under way at the start of an interval, however long that is; zero where that
-    /// depends on what is due later.
+    /// Blocks in any interval; zero where that depends on what is due later.
     pub(crate) fn always_blocking(&self, server: bool) -> Cost {
         self.registers.map_or(Cost::ZERO, |registers| registers.blocking(self.duties(server)))
     }

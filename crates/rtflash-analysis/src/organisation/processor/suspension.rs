@@ -14,8 +14,7 @@ pub(crate) struct Suspension {
     resume: Cost,
 }
 
-/// Of processors that place pages so; `None` inside where they suspend no erase, and `None` where
-/// it cannot be added up.
+/// `None` inside where no erase is suspended, and `None` where it cannot be added up.
 pub(crate) fn of_erases(device: &Device, placement: Placement) -> Option<Option<Suspension>> {
     let Some(suspend) = device.erase_suspend().filter(|_| placement.may_suspend_erases()) else { return Some(None) };
     let (suspend, resume) = (Cost::from(suspend), Cost::from(device.erase_resume()));
@@ -24,8 +23,7 @@ pub(crate) fn of_erases(device: &Device, placement: Placement) -> Option<Option<
 }
 
 impl Processor {
-    /// c_s = t_s + t_u, Eq. (82): what each job of a request is charged where it may suspend an
-    /// erase; zero where nothing real-time writes, and beside a server.
+    /// c_s = t_s + t_u, Eq. (82), of each job; zero without real-time writes, and beside a server.
     pub(crate) fn preemption(&self, server: bool) -> Cost {
         let Some(Suspension { suspend, resume }) = self.suspension.filter(|_| !server) else { return Cost::ZERO };
         if self.write_streams.is_empty() {

@@ -23,16 +23,14 @@ impl WriteStream {
         rtflash_model::capped(self.pages.of(self.waiting.into()))
     }
 
-    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length
-    /// y, at most.
+    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages in a closed interval of length y.
     pub fn arriving(&self, length: Span) -> u128 {
         // Two lengths of time are below 2⁶⁴ together, and so are these requests.
         let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
         self.pages.of(requests.into())
     }
 
-    /// γ(⌈(y + J)/T⌉): pages that arrive within a time y, its end left out, at most; `None` where
-    /// they cannot be counted.
+    /// γ(⌈(y + J)/T⌉): pages within a time y, its end left out; `None` where they are too many.
     pub(crate) fn arriving_within(&self, time: Span) -> Option<u64> {
         let requests = (time.as_ns() + self.jitter.as_ns()).div_ceil(self.period.as_ns());
         u64::try_from(self.pages.of(requests.into())).ok()

@@ -11,15 +11,13 @@ use crate::checks::watched_pass::WatchedPass;
 use crate::place::Place;
 use crate::shadow::pages::Mapping;
 
-/// Steps that a pass has with a `victim` of this number of pages: reads, in a stripe copies, and
-/// rows.
+/// Reads, in a stripe copies, and rows.
 pub(crate) fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
     if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }
 }
 
 impl CollectionTerms {
-    /// Steps that a pass lacks, with worst victims.
     pub(crate) fn lacks(&self, pass: &WatchedPass) -> u64 {
         let lacks = self.padded.0.saturating_sub(pass.steps.0);
         if self.stripe {
@@ -45,8 +43,7 @@ impl ProcessorAccount {
 }
 
 impl Collections {
-    /// A processor goes on by other terms, or its counter is put forward. `idle`: whether none of
-    /// its cluster's jobs has a step left there.
+    /// `idle`: whether none of its cluster's jobs has a step left there.
     pub(crate) fn changed(
         &mut self,
         changed: &TermsChange,

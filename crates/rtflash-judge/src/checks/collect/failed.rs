@@ -13,15 +13,13 @@ use crate::shadow::jobs::Pending;
 use crate::shadow::pages::{FailedPage, Mapping};
 
 impl CollectionTerms {
-    /// Whether pages may be moved so that wear is level: `free` are there, and `waiting` ones to
-    /// come.
+    /// `free` pages are there, and `waiting` ones to come.
     pub(crate) fn may_level(&self, free: u64, waiting: u64) -> bool {
         self.victim > 0 && free > waiting.saturating_add(self.reserve.saturating_sub(self.for_wear))
     }
 }
 
 impl Collections {
-    /// An operation of a request or of a server, before the map knows of it.
     #[inline]
     pub(crate) fn own(&mut self, operation: &Operation, processor: usize) {
         if operation.kind == Kind::Write && operation.action == Action::Program {
@@ -35,8 +33,7 @@ impl Collections {
         }
     }
 
-    /// What a processor was to program has failed, and is programmed once more, if it is still
-    /// what its logical page is to hold.
+    /// It is programmed once more if it is still what its logical page is to hold.
     pub(crate) fn failed(&mut self, processor: usize, server: bool, page: FailedPage) {
         let account = &mut self.accounts[processor];
         match page.kind {
@@ -71,8 +68,7 @@ impl Collections {
 }
 
 impl ProcessorAccount {
-    /// A GC job that is void moves the `valid` pages of a block that has failed, or (`levels`) is
-    /// worn least.
+    /// They are of a block that has failed, or (`levels`) is worn least.
     pub(super) fn moves(
         &mut self,
         selection: &Selection,

@@ -9,7 +9,6 @@ use super::{Desk, Desks};
 use crate::gauge::Gauge;
 use crate::place::Place;
 
-/// What a bus did last.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct BusLine {
     /// When the page that was moved last wanted the bus, and its chip.
@@ -18,7 +17,6 @@ pub(crate) struct BusLine {
 }
 
 impl Desk {
-    /// Whether a transfer on a channel, that of its chip, is inside this operation.
     #[inline(always)]
     pub(crate) fn has(&self, transfer: &Transfer, channel: ChannelId) -> bool {
         self.job == transfer.job
@@ -31,22 +29,16 @@ impl Desk {
 }
 
 impl Desks {
-    /// Whether it is known since when a read has wanted its bus.
-    pub(crate) fn looks_at_order(&self) -> bool {
-        self.times.sensing.min == self.times.sensing.max
-    }
-
-    /// A page goes on behind a command, in the same turn.
     pub(crate) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
         let bus = &mut self.buses[channel];
         bus.free_at = transfer.end.max(bus.free_at);
     }
 
-    /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
-    /// it goes to the chip that has waited longest, or in turn.
+    /// As soon as the bus is free it goes to the chip that has waited longest, or in turn.
     #[inline(always)]
     pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, gauge: &mut Gauge) {
-        if !self.looks_at_order() {
+        // Only then is it known since when a read has wanted its bus.
+        if self.times.sensing.min != self.times.sensing.max {
             return;
         }
         let bus = &mut self.buses[channel];

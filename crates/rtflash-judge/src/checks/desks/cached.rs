@@ -34,9 +34,8 @@ impl Desks {
         self.registers[self.desk_of(operation.chip)].own_time(operation)
     }
 
-    /// An operation of a chip with two page registers: whether this is all that there is to it. A
-    /// page that a pass of a superblock moves is like any other one's, but for what is in the
-    /// registers then.
+    /// Whether this is all that there is to an operation. A page that a pass of a superblock moves
+    /// differs only in what is in the registers then.
     pub(crate) fn in_registers(&mut self, operation: &Operation, gauges: &mut Gauges) -> bool {
         let inside = !self.moves(operation);
         let place = Place::from(operation);
@@ -65,7 +64,6 @@ impl Desks {
         true
     }
 
-    /// An operation begins, which is `off` from what its parts take.
     fn begins_in_registers(&mut self, begun: Begun, off: u64, place: Place, gauges: &mut Gauges) {
         gauges[Assumption::OperationLengths].note(0, off, || place);
         self.exclusion.note(0, begun.overlap, || place);
@@ -74,7 +72,6 @@ impl Desks {
         }
     }
 
-    /// A page of such a chip is moved.
     pub(crate) fn moves_from_registers(&mut self, transfer: &Transfer, channel: ChannelId, gauges: &mut Gauges) {
         let (chip, place) = (transfer.chip, || Place::from(transfer));
         let of = self.times;
@@ -91,14 +88,12 @@ impl Desks {
         self.takes_bus(&asked, channel, moved.wanted, &mut gauges[Assumption::BusOrder]);
     }
 
-    /// A copy that only lets time pass, on such a chip.
     pub(crate) fn pads_with_registers(&mut self, padding: &Padding, gauges: &mut Gauges) {
         let (of, first) = (self.times, self.desk_of(padding.chip));
         let begun = self.registers[first].inside(padding.start, padding.end, of);
         self.begins_in_registers(begun, 0, Place::from(padding), gauges);
     }
 
-    /// The run is over: what is left in registers.
     pub(crate) fn registers_at_the_end(&mut self, gauges: &mut Gauges) {
         let of = self.times;
         for desk in &self.registers {

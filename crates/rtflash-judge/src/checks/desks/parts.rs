@@ -9,11 +9,9 @@ use crate::Assumption;
 use crate::gauge::Gauges;
 use crate::place::Place;
 
-/// The parts of an erase that a chip has done.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct ErasedParts {
     count: u64,
-    /// What they took.
     time: Span,
 }
 
@@ -40,7 +38,6 @@ impl Desks {
         gauges[Assumption::OperationLengths].note(0, off, || Place::from(operation));
     }
 
-    /// The time of an erase that is suspended `count` times.
     fn erase_in_parts(&self, count: u64) -> Length {
         let longer = self.suspension.unwrap_or(Span::ZERO).checked_mul(count).unwrap_or(Span::LONGEST);
         Length { min: self.erase.min, max: self.erase.max.saturating_add(longer) }

@@ -37,14 +37,12 @@ pub(crate) struct FailedPage {
     pub(crate) lpn: Lpn,
     /// Whether it was still what the logical page is to hold, so that it is programmed once more.
     pub(crate) is_current: bool,
-    /// Where it was before, and is now.
     pub(crate) old: u32,
 }
 
 impl Mapping {
-    /// A block of a chip has failed, rule B2: one that is kept back is free in its place. The page
-    /// that the chip was to program is where it was before. The last program, or the last erase, of
-    /// the chip has to be the job's there, and fails once.
+    /// Rule B2: a block that is kept back is free in the failed one's place, and the chip's page is
+    /// where it was. Its last program or erase has to be the job's there, and fails once.
     pub(crate) fn failed(&mut self, failed: &Failed, at: WatchedChip) -> FailedOperation {
         let Failed { at: now, job, cluster, block, page, .. } = *failed;
         let (base, pool) = (self.base(at) + block.index(), self.pool(at));

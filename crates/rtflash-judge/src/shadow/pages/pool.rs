@@ -6,23 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::ClusterShape;
 
-/// Free pages of a processor, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Pool {
-    /// Without what erases have freed that are not counted yet: it may be below zero, also
-    /// because a trace has more programs than there are pages.
+    /// Without erases not counted yet: it is below zero, too, if a trace programs too much.
     pub(crate) free: i64,
     pub(crate) erases: Vec<Instant>,
-    /// Of the row of a superblock that is being erased, the chips that are done with it, and when
-    /// the last of them is.
+    /// The chips that are done with the row being erased, and when the last one is.
     row: (u32, Instant),
-    /// Blocks that are kept back for those that fail.
     pub(crate) spare: u32,
 }
 
 impl Pool {
-    /// A block is erased. The blocks of a superblock, one on each of its chips, are free together,
-    /// once the last one is erased: its erases are one step, or more where they are suspended.
+    /// A superblock's blocks are free together, once the last is erased: in one step, or more where
+    /// erases are suspended.
     pub(crate) fn erased(&mut self, operation: &Operation, shape: ClusterShape) {
         if !shape.superblock {
             return self.erases.push(operation.end);

@@ -18,8 +18,7 @@ impl RowPages {
         RowPages { last: (NO_LPN, NONE, BlockId(NONE)), ..RowPages::default() }
     }
 
-    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
-    /// first was the later one.
+    /// The first of two programs of a page in one row, ordered by chip, was the later one.
     #[inline(always)]
     pub(crate) fn was_overwritten(&mut self, operation: &Operation) -> bool {
         let Operation { start, lpn, page, block, .. } = *operation;

@@ -8,8 +8,7 @@ use super::{Mapping, TAKEN};
 use crate::WatchedChip;
 
 impl Mapping {
-    /// Pages of a block are programmed at the start, row by row, with these logical pages or with
-    /// what is stale. `at`: the chip, of a superblock the first one.
+    /// Row by row, with these logical pages or stale ones. `at`: of a superblock the first chip.
     pub(crate) fn starts(&mut self, at: WatchedChip, block: BlockId, programmed: &[Lpn]) {
         let shape = self.clusters[at.cluster].shape;
         let width = if shape.superblock { shape.chips } else { 1 };

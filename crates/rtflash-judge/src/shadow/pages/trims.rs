@@ -13,9 +13,8 @@ impl Mapping {
         self.clusters[at.cluster].spots.get(lpn).is_some_and(|&spot| spot != NONE)
     }
 
-    /// A logical page of a processor, given by its first chip, holds nothing any more; `kept`: it
-    /// goes on holding what it holds. `copying`: where the page was that is being copied inside the
-    /// chip, which is thereby the one that was programmed last. Says whether it may be so.
+    /// It holds nothing any more, or (`kept`) what it holds. `copying`: where the page was that is
+    /// being copied inside the chip, and so was programmed last. Says whether it may be so.
     pub(crate) fn trims(&mut self, at: WatchedChip, lpn: Lpn, kept: bool, copying: Option<u32>) -> bool {
         let Some(&spot) = self.clusters[at.cluster].spots.get(lpn) else { return false };
         let is_newest = if spot == NONE { Some(false) } else { self.is_newest(at, spot, copying) };

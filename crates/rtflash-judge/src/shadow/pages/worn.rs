@@ -45,8 +45,7 @@ impl BlockWear {
 }
 
 impl Mapping {
-    /// Rule L1: a block takes its first page, and of all that are erased by then it was erased
-    /// least often. `base`: where those of its processor begin.
+    /// Rule L1: of the blocks erased by then, this one was erased least. `base`: the first.
     pub(crate) fn opens(&self, operation: &Operation, base: usize, block: usize, gauge: &mut Gauge) {
         let Some(wear) = &self.wear else { return };
         let of = |block: usize| (wear.erases[block], block);
@@ -56,8 +55,8 @@ impl Mapping {
         gauge.note(0, u64::from(before && self.known), || Place::from(operation));
     }
 
-    /// Rule L2: the block whose pages a void GC job may move, with how many it has; `None` where
-    /// wear is not levelled, or even, or there are pages to be moved from blocks that have failed.
+    /// Rule L2: what a void GC job may move; `None` where wear is even, or not levelled, or pages
+    /// of failed blocks are to be moved.
     pub(crate) fn least_worn(&self, at: WatchedChip) -> Option<(BlockId, u32)> {
         let wear = self.wear.as_ref()?;
         let base = self.base(at);
@@ -73,7 +72,6 @@ impl Mapping {
         is_uneven.then(|| (BlockId::from_index(block - base), self.valid[block]))
     }
 
-    /// Pages of a block were moved: it may be a victim again, unless it has failed.
     pub(crate) fn give_back(&mut self, at: WatchedChip, block: BlockId) {
         let of = self.base(at) + block.index();
         if !self.retired.contains(&of) {

@@ -33,6 +33,18 @@ pub(in crate::file) struct Duration(pub(in crate::file) Span);
 #[derive(Clone)]
 pub(in crate::file) struct Time(pub(in crate::file) Instant);
 
+macro_rules! written_as_displayed {
+    ($($wire:ident)+) => {
+        $(impl Serialize for $wire {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        })+
+    };
+}
+
+written_as_displayed! { LongerThanZero TimeOrShare Duration Time }
+
 impl Serialize for Ratio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let decimal = self.0.to_string();
@@ -42,28 +54,10 @@ impl Serialize for Ratio {
     }
 }
 
-impl Serialize for LongerThanZero {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
 impl<'de> Deserialize<'de> for LongerThanZero {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Duration(time) = Duration::deserialize(deserializer)?;
         (time > Span::ZERO).then_some(LongerThanZero(time)).ok_or_else(|| de::Error::custom("a time of zero"))
-    }
-}
-
-impl Serialize for TimeOrShare {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl Serialize for Duration {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
     }
 }
 
@@ -79,12 +73,6 @@ impl Serialize for TimeOrRange {
             None => serializer.collect_str(&self.1),
             Some(shortest) => serializer.collect_str(&format_args!("{shortest}..{}", self.1)),
         }
-    }
-}
-
-impl Serialize for Time {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
     }
 }
 

@@ -6,8 +6,7 @@ use rtflash_model::TaskId;
 use super::{ContentionAssumption, LoadKey, MOST_TASKS, Organisation, Organisations};
 
 impl Organisations<'_> {
-    /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
-    /// to do together: they leave no more room to garbage collection, and wait no less.
+    /// Tasks never have less to do together: they leave collection no more room, and wait no less.
     pub(super) fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let mut known = self.known.alone.borrow_mut();
         let known = known.entry((self.same_assumption(organisation, chips), organisation, chips)).or_default();
@@ -27,8 +26,7 @@ impl Organisations<'_> {
         loads.sum()
     }
 
-    /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
-    /// then no test of it holds.
+    /// Then no test of the cluster holds, whatever its garbage collection.
     pub(super) fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
         let (device, placement) = (self.set.device(), organisation.placement);
         // The shares of many tasks take long to find, and serve few clusters.
