@@ -16,7 +16,6 @@ use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
 use crate::source::InputSource;
 use rtflash_answers::ErrorLine;
 
-/// A command that answers task sets, one by one.
 pub trait SetCommand: Send + Sync {
     /// The answer to a task set, with what was given beside it, where anything was. `alone`:
     /// whether it is the only one.
@@ -29,7 +28,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Answers every task set of the source, changed like this.
     pub fn run(
         &self,
         source: InputSource,
@@ -39,7 +37,6 @@ impl Batch {
         self.run_pairs(Pairs::of(source).changed_by(changes), command)
     }
 
-    /// As [`Batch::run`], with what was given beside each task set, where anything was.
     pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = StreamNames { sets: pairs.sets_name.clone(), allocations: pairs.allocations_name().to_owned() };
         let (output, waiting) = (Output::stdout(), BTreeMap::new());

@@ -15,7 +15,6 @@ const MAX_SHOWN: usize = 20;
 const WINDOW: usize = 120;
 const BEFORE: usize = 70;
 
-/// Characters of a message that are shown.
 const MAX_MESSAGE: usize = 400;
 
 /// The text to print about all that is wrong with `text`, with a newline at its end.

@@ -128,7 +128,6 @@ fn printed(text: &str) -> Status {
     }
 }
 
-/// Prints help, the version, or what is wrong with the call.
 fn told(error: &clap::Error) -> Status {
     if error.use_stderr() {
         output::complain(&output::in_plain_words(&error.render().ansi().to_string()));

@@ -38,7 +38,6 @@ pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands beside a task set in the stream of allocations.
 #[derive(Debug)]
 pub enum Beside {
     /// There is no such stream.
@@ -135,7 +134,6 @@ impl Pairs {
     }
 }
 
-/// The next values of a stream.
 pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option<Vec<Frame>>, CommandFailure> {
     frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
         Some(long) => CommandFailure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),

@@ -29,10 +29,7 @@ pub trait Watcher: Send {
         Duration::from_millis(500)
     }
 
-    /// Keeps the progress, so that a later run can go on from here.
-    ///
-    /// # Errors
-    /// Where it cannot be kept.
+    /// Keeps the progress, so that a later run can go on from here. Fails if it cannot be kept.
     fn keep(&mut self, progress: &Progress) -> io::Result<()>;
 }
 
@@ -49,10 +46,8 @@ struct Shared<'w> {
 /// pool.
 ///
 /// The result does not depend on threads, nor on how often it was interrupted: it is made of sums
-/// of whole numbers.
-///
-/// # Errors
-/// Where progress cannot be kept, or an algorithm does not divide the chips among the tasks.
+/// of whole numbers. Fails if progress cannot be kept, or an algorithm does not divide the chips
+/// among the tasks.
 pub fn run(plan: &Plan, progress: Progress, watcher: &mut dyn Watcher) -> Result<Progress, RunFailure> {
     let all = progress.shard().sets(plan.sets());
     let taken = progress.stretches().clone();
@@ -103,7 +98,6 @@ fn take(shared: &Mutex<Shared<'_>>, all: u64, wanted: u64, threads: u64) -> Opti
     Some(range)
 }
 
-/// Counts the sets at these positions, point by point.
 fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Result<Vec<(usize, Tally)>, RunFailure> {
     let shard = shared.lock().unwrap_or_else(PoisonError::into_inner).progress.shard();
     let mut counter = Counter::default();

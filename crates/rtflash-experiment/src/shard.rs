@@ -39,10 +39,7 @@ impl Shard {
     /// Everything, as one part.
     pub const WHOLE: Shard = Shard { index: 0, count: 1 };
 
-    /// Part `index` of `count`.
-    ///
-    /// # Errors
-    /// Where there is no such part.
+    /// Part `index` of `count`. Fails if there is no such part.
     pub fn new(index: u32, count: u32) -> Result<Shard, ShardError> {
         if count == 0 || count > MAX_SHARDS {
             return Err(ShardError::Count(count));

@@ -22,10 +22,8 @@ impl Watcher for Nobody {
 
 /// Works through all sets of a plan, on all threads of the current rayon pool, and gives what was
 /// counted at each point. One that is to survive a kill, or to be shared among machines, is
-/// [`run`](fn@run) with a [`Watcher`] that keeps its progress.
-///
-/// # Errors
-/// Where an algorithm does not divide the chips among the tasks.
+/// [`run`](fn@run) with a [`Watcher`] that keeps its progress. Fails if an algorithm does not
+/// divide the chips among the tasks.
 pub fn run_whole(plan: &Plan) -> Result<Vec<Tally>, RunFailure> {
     let blank = Progress::new(plan, "", Shard::WHOLE);
     Ok(run(plan, blank, &mut Nobody)?.tallies().to_vec())

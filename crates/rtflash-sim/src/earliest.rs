@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 const NEVER: u64 = u64::MAX;
 
-/// The earlier of two instants, of which either or both may be missing.
 #[inline]
 pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {
@@ -38,7 +37,6 @@ fn least(group: &[u64; WIDTH]) -> u64 {
 }
 
 impl Earliest {
-    /// For this number of places, without instants.
     pub(crate) fn new(places: usize) -> Earliest {
         let (mut leaves, mut level) = (0, 1);
         while level * WIDTH < places {

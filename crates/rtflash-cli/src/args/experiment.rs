@@ -99,7 +99,6 @@ pub enum ExperimentKind {
 }
 
 impl ExperimentKind {
-    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExperimentKind::Schedulability => "schedulability",

@@ -92,7 +92,6 @@ pub struct HostTuneArgs {
     pub format: FormatArg,
 }
 
-/// The name of a block device, as a folder of `/sys/block`.
 fn block_device(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.!".contains(c);
     match text.starts_with('.') || text.is_empty() || !text.chars().all(is_plain) {
@@ -101,13 +100,11 @@ fn block_device(text: &str) -> Result<String, String> {
     }
 }
 
-/// Schedulers, each with what it does in a line.
 fn schedulers(names: &[&'static str]) -> PossibleValuesParser {
     let settings = |name| SchedulerSettings::named(name).expect("each name is a scheduler's");
     PossibleValuesParser::new(names.iter().map(|name| PossibleValue::new(*name).help(settings(name).summary())))
 }
 
-/// An objective as it is typed.
 fn objective(text: &str) -> Result<Objective, String> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let share =

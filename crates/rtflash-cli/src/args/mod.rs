@@ -45,7 +45,6 @@ pub use numbers::{ExplainArgs, SizeArgs};
 #[cfg(feature = "exchange")]
 pub use serve::ServeArgs;
 
-/// Headings of options.
 const INPUT: &str = "Input";
 const ANALYSIS: &str = "Analysis";
 const RUN: &str = "Run";
@@ -89,7 +88,6 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.
 
 `rtflash help algorithms|analyses|policies|schedulers` lists names.";
 
-/// Threads that can be asked for.
 const MAX_THREADS: i64 = 1_024;
 
 /// The commands.
@@ -286,7 +284,6 @@ pub struct AlgorithmArg {
 }
 
 impl AlgorithmArg {
-    /// The algorithm's name.
     pub fn under(&self, analysis: &dyn Analysis) -> &str {
         self.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name())
     }

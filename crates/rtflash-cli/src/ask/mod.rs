@@ -36,10 +36,7 @@ pub struct NamedSet {
 }
 
 impl NamedSet {
-    /// Reads a task set, which complaints call so.
-    ///
-    /// # Errors
-    /// All that is wrong with it.
+    /// Reads a task set, which complaints call so. The error is all that is wrong with it.
     pub fn read(name: &str, text: &[u8]) -> Result<NamedSet, Box<SetAnswer>> {
         let read = NamedSet::of_frame(name, whole(text.to_vec()));
         read.map_err(|refused| Box::new(plain(refused.into_answer())))
@@ -68,7 +65,6 @@ impl NamedSet {
     }
 }
 
-/// An answer with no colour in what is complained of.
 fn plain(mut answer: SetAnswer) -> SetAnswer {
     if !answer.complaint.is_empty() {
         answer.complaint = anstream::adapter::strip_str(&answer.complaint).to_string();
@@ -76,7 +72,6 @@ fn plain(mut answer: SetAnswer) -> SetAnswer {
     answer
 }
 
-/// An unanswered question with no colour in what is complained of.
 fn plainly(unanswered: Unanswered) -> Unanswered {
     match unanswered {
         Unanswered::Input(answer) => plain(*answer).into(),
@@ -99,23 +94,18 @@ pub enum StreamSource<'s> {
 pub struct SetQuestion {
     asked: AskedCommand,
     changes: Vec<Change>,
-    /// Threads that answer, where the question says how many.
     threads: Option<usize>,
 }
 
 enum AskedCommand {
     Command(Box<dyn SetCommand>),
-    /// A trace, judged.
     Trace(Box<CheckArgs>, PathBuf),
 }
 
 impl SetQuestion {
     /// Of the command's name and options, such as `["alloc", "--algorithm", "exact"]`. There is no
     /// FILE and no `--format` among them; `--allocation -` says that allocations are given beside
-    /// the task sets.
-    ///
-    /// # Errors
-    /// Where there is no such option, or a value is wrong.
+    /// the task sets. Fails if there is no such option, or a value is wrong.
     pub fn new(words: &[&str]) -> Result<SetQuestion, Unanswered> {
         let (command, options) = words.split_first().ok_or_else(|| other(words))?;
         let all = once(*command).chain(["-", "--format", "json"]).chain(options.iter().copied());
@@ -141,10 +131,8 @@ impl SetQuestion {
         Ok(SetQuestion { asked, changes, threads })
     }
 
-    /// The answer to one task set, with the allocation that is given beside it, if one is.
-    ///
-    /// # Errors
-    /// Where there is no answer.
+    /// The answer to one task set, with the allocation that is given beside it, if one is. Fails if
+    /// there is no answer.
     pub fn answer(&self, set: &NamedSet, allocation: Option<&NamedText>) -> Result<SetAnswer, Unanswered> {
         let one = || self.one(set, allocation, true).map(plain).map_err(plainly);
         policies::on_threads(self.threads, one)?
@@ -152,10 +140,8 @@ impl SetQuestion {
 
     /// The answers to a stream of task sets, of which the first has this number, on all cores, with
     /// an allocation for each where there are any. A set that cannot be read has its error in the
-    /// place of an answer.
-    ///
-    /// # Errors
-    /// Where threads cannot be started, or there are more or fewer allocations than sets.
+    /// place of an answer. Fails if threads cannot be started, or there are more or fewer
+    /// allocations than sets.
     pub fn stream(
         &self,
         sets: &[StreamSource<'_>],
@@ -200,7 +186,6 @@ impl SetQuestion {
         if answer.fault.is_some() { Err(answer.into()) } else { Ok(answer) }
     }
 
-    /// The set with what is changed in it, if anything is.
     fn changed(&self, set: &NamedSet) -> Result<Option<NamedSet>, Unanswered> {
         if self.changes.is_empty() {
             return Ok(None);
@@ -212,7 +197,6 @@ impl SetQuestion {
     }
 }
 
-/// What is said of a trace, with its warnings.
 fn judged(
     args: &CheckArgs,
     trace: &Path,
@@ -229,10 +213,8 @@ fn judged(
 pub struct DrawnSets(GeneratePlan);
 
 impl DrawnSets {
-    /// Of the command's options, such as `["gen", "--util", "0.7"]`.
-    ///
-    /// # Errors
-    /// Where there is no such option, or a value is wrong.
+    /// The sets of options such as `["gen", "--util", "0.7"]`. Fails if there is no such
+    /// option, or a value is wrong.
     pub fn new(words: &[&str]) -> Result<DrawnSets, Unanswered> {
         match parse(words.iter().copied())? {
             Commands::Gen(args) => Ok(DrawnSets(commands::generate::plan(&args).map_err(plainly)?)),
@@ -245,10 +227,7 @@ impl DrawnSets {
         self.0.total()
     }
 
-    /// Those with these numbers, each a line of JSON, on all cores.
-    ///
-    /// # Errors
-    /// Where one cannot be drawn.
+    /// Those with these numbers, each a line of JSON, on all cores. Fails if one cannot be drawn.
     pub fn lines(&self, numbers: Range<u64>) -> Result<Vec<String>, Unanswered> {
         let drawn: Result<Vec<String>, _> = numbers.into_par_iter().map(|number| self.0.line(number)).collect();
         drawn.map_err(|exhausted| plainly(Unanswered::because(&exhausted.to_string(), Status::CannotTell)))
@@ -257,10 +236,7 @@ impl DrawnSets {
 
 /// What `host` answers: the words `["host", "run", …]` without FILE, `--device` and `--format`, a
 /// scenario, or a job file of fio and what it runs on; `folder` is where the files are that a
-/// scenario names.
-///
-/// # Errors
-/// Where something is wrong with either.
+/// scenario names. Fails if something is wrong with either.
 pub fn host(
     words: &[&str],
     scenario: NamedText,
@@ -294,10 +270,8 @@ pub fn host(
     answered.map(plain).map_err(plainly)
 }
 
-/// What `soak` answers, of the words `["soak", …]` without `--format`.
-///
-/// # Errors
-/// Where something is wrong with them.
+/// Answers `soak`, of the words `["soak", …]` without `--format`. Fails if something is wrong
+/// with them.
 pub fn soak(words: &[&str]) -> Result<SetAnswer, Unanswered> {
     match parse(words.iter().copied().chain(["--format", "json"]))? {
         Commands::Soak(args) => commands::soak::answer(&args, None).map(plain).map_err(plainly),

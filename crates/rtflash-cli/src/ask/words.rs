@@ -7,10 +7,6 @@ use clap::Parser;
 use crate::args::{Cli, Commands};
 use crate::{CommandFailure, output};
 
-/// What the words of a command line say, without the name of the command.
-///
-/// # Errors
-/// What is wrong with them.
 pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, CommandFailure> {
     let parsed = Cli::try_parse_from(once("rtflash").chain(words));
     parsed.map(|cli| cli.command).map_err(|error| {
@@ -23,7 +19,6 @@ pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, C
     })
 }
 
-/// Words that are not those of a command that is known here.
 pub fn other(words: &[&str]) -> CommandFailure {
     CommandFailure(format!("`{}` is not answered here", words.first().unwrap_or(&"")))
 }

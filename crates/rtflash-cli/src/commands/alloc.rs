@@ -35,7 +35,6 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
     Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
 }
 
-/// The command with its options, apart from where task sets come from.
 pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis, granted)?;

@@ -59,7 +59,6 @@ impl SetCommand for CheckPlan {
 }
 
 impl CheckPlan {
-    /// The answer to an allocation, which stands in the file `name` as `text`.
     fn verified(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));

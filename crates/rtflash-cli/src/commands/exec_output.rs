@@ -57,15 +57,12 @@ fn judge(args: &ExecArgs) -> Vec<String> {
 /// libraries that draw.
 pub type PngWriter = fn(&str) -> Result<Vec<u8>, String>;
 
-/// The command's own, where it has one.
 #[cfg(feature = "pictures")]
 pub const PNG: Option<PngWriter> = Some(|svg| rtflash_draw::png(svg).map_err(|error| error.to_string()));
-/// The command's own, where it has one.
 #[cfg(not(feature = "pictures"))]
 pub const PNG: Option<PngWriter> = None;
 
 impl Wanted {
-    /// What the user asked for, where figures can be PNG with `png`.
     pub fn new(args: &ExecArgs, png: Option<PngWriter>) -> Result<Wanted, CommandFailure> {
         let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
@@ -110,7 +107,6 @@ impl Wanted {
         self.gantt.map(|(from, _)| from)
     }
 
-    /// Whether anything is.
     pub fn is_some(&self) -> bool {
         self.trace.is_some() || self.gantt.is_some() || self.report.is_some()
     }
@@ -119,7 +115,6 @@ impl Wanted {
         self.report.as_deref()
     }
 
-    /// The stretch that is drawn, of a run of this set that ends so.
     fn stretch(&self, set: &TaskSet, duration: Instant) -> Option<(Instant, Instant)> {
         let usual = || (Instant::START, report::chart_end(set, duration));
         self.gantt.or_else(|| self.report.is_some().then(usual))
@@ -175,7 +170,6 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps a record.
     pub fn keep(&mut self, plan: &Plan, record: &Record) -> io::Result<()> {
         if !self.begun {
             self.begin(plan)?;
@@ -190,7 +184,6 @@ impl Keeper {
         }
     }
 
-    /// Ends the files, and returns what is drawn.
     pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
         let failure = |path: &Path| {
             let what = format!("cannot write {}", path.display());
@@ -230,7 +223,6 @@ impl Keeper {
 
 #[derive(Default)]
 pub struct DrawnRun {
-    /// For the terminal, and for who embeds the command.
     pub drawing: Option<RunDrawing>,
     pub picture: Option<Picture>,
 }

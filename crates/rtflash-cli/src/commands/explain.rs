@@ -80,7 +80,6 @@ impl SetCommand for ExplainPlan {
     }
 }
 
-/// The terms of utilization or demand, in an allocation if there is one.
 fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
     match (baseline(analysis.name()), analysis.demand_test()) {
         (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),

@@ -29,7 +29,6 @@ use crate::{CommandFailure, output, source};
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
 
-/// Carries the command out.
 pub fn run(args: &ExportArgs) -> Result<Status, Unanswered> {
     match &args.command {
         ExportCommand::Mqsim { set, allocation, replay, gc } => {
@@ -89,7 +88,6 @@ fn read_set(args: &ExportSetArgs) -> Result<TaskSetFile, Unanswered> {
     read_one(&args.file, &args.set)
 }
 
-/// The one task set of a file with the given changes.
 pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<TaskSetFile, Unanswered> {
     let (name, text) = source::read(file)?;
     let mut text = text;
@@ -170,7 +168,6 @@ fn write(
     Ok(Status::Yes)
 }
 
-/// A text that is the export, or says how to use its files, with its notes next to it.
 fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, Unanswered> {
     if format == Format::Text && !answer.notes.is_empty() && !output::is_quiet() {
         output::complain(&format!("- {}\n", answer.notes.join("\n- ")));

@@ -25,7 +25,6 @@ use crate::render::host::{CSV, csv, text};
 use crate::report;
 use crate::whole::WholeFile;
 
-/// Carries the command out.
 pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
     match &args.command {
         HostCommand::Order { file } => order(file),
@@ -39,12 +38,10 @@ pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
     }
 }
 
-/// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
     print(answer(args, &Input::read(&args.input)?))
 }
 
-/// What runs come to, by each scheduler.
 pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     if args.trace.as_deref() == Some(Path::new("-")) {
         return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()).into());
@@ -115,16 +112,13 @@ fn status_of(assumptions: &[BoundAssumption], is_late: bool) -> Status {
     Status::of(Some(!is_late && assumptions.iter().all(|seen| seen.name != "bounds" || seen.broken.is_none())))
 }
 
-/// That a device was seen not to do what it says.
 fn complaint(seen: &BoundAssumption) -> String {
     let at = seen.broken.map_or_else(String::new, |at| format!(", first at {at}"));
     format!("commands took longer than `ends_within`{at}: what rests on it does not hold")
 }
 
-/// The reports of jobs and queues, and what bounds suppose.
 type Watched = (Vec<JobReport>, QueueLengths, Vec<BoundAssumption>);
 
-/// Runs a scenario, and writes a trace of it if one is wanted.
 fn traced(
     scenario: &Scenario,
     seed: u64,
@@ -150,7 +144,6 @@ fn traced(
     Ok(Ok((jobs, lengths.finish(scenario.duration), assumptions.found().collect())))
 }
 
-/// Runs a script by its scheduler.
 fn order(file: &Path) -> Result<Status, CommandFailure> {
     let script = NamedText::read(file)?;
     let mut output = Output::stdout();
@@ -162,7 +155,6 @@ fn order(file: &Path) -> Result<Status, CommandFailure> {
     }
 }
 
-/// Runs a script by its scheduler, and hands each answer on as a line.
 pub fn ordered(script: &NamedText, mut line: impl FnMut(&str) -> std::io::Result<()>) -> Result<(), Unanswered> {
     let refused = |wrong: &Diagnostics| Unanswered::refused(&script.name, &script.text, wrong);
     let read = read_script(&script.text).map_err(|wrong| refused(&wrong))?;

@@ -11,12 +11,10 @@ use crate::args::{Format, HostBoundArgs};
 use crate::render::host_bound::text;
 use crate::render::rendered;
 
-/// Carries the command out.
 pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {
     print(answer(args, &Input::read(&args.input)?))
 }
 
-/// The bounds, by each scheduler.
 pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],

@@ -10,7 +10,6 @@ use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::drive::HostDatasheetArgs;
 use crate::render::rendered;
 
-/// Prints these numbers.
 pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {
     print(answer(args))
 }

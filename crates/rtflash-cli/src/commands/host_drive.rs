@@ -23,7 +23,6 @@ use crate::render::{host_fit, rendered};
 use crate::source::InputSource;
 use crate::{CommandFailure, report, whole};
 
-/// Prints the protocol.
 pub fn protocol(args: &HostProtocolArgs) -> Result<Status, CommandFailure> {
     print(job_file(args))
 }
@@ -82,7 +81,6 @@ fn number(block: &Path, drive: &Path) -> Option<String> {
     fs::read_to_string(entry.join("dev")).ok().map(|number| number.trim().to_owned())
 }
 
-/// Fits a device.
 pub fn fit(args: &HostFitArgs) -> Result<Status, CommandFailure> {
     print(fitted(args))
 }
@@ -102,7 +100,6 @@ fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
     Ok(SetAnswer { text, ..SetAnswer::default() })
 }
 
-/// Checks a drive.
 pub fn check(args: &HostCheckArgs) -> Result<Status, CommandFailure> {
     print(checked(args))
 }
@@ -148,7 +145,6 @@ fn limit(of: &Watched) -> DriveLimit {
     }
 }
 
-/// A reader that shows how much was read.
 struct CountedInput<'b> {
     from: InputSource,
     bar: &'b Bar,
@@ -162,7 +158,6 @@ impl Read for CountedInput<'_> {
     }
 }
 
-/// Reads all measurements.
 fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unanswered> {
     let paths = args.trace.iter().chain(&args.fio);
     let bytes = paths.filter_map(|path| fs::metadata(path).ok()).map(|metadata| metadata.len()).sum();

@@ -50,7 +50,6 @@ impl Outside for HostFiles<'_> {
     }
 }
 
-/// Files beside the job file, and the environment.
 impl FioOutside for HostFiles<'_> {
     fn file(&mut self, name: &str) -> Result<String, String> {
         Outside::file(self, name)
@@ -76,7 +75,6 @@ impl NamedText {
         source::read(path).map(|(name, text)| NamedText { name, text })
     }
 
-    /// Whether it is a job file of fio: by its ending, or by what it begins with.
     fn is_of_fio(&self) -> bool {
         let ending = Path::new(&self.name).extension();
         ending.is_some_and(|ending| ending.eq_ignore_ascii_case("fio")) || is_fio(&self.text)
@@ -87,12 +85,10 @@ impl NamedText {
     }
 }
 
-/// Advice about the jobs of a scenario, a line each.
 pub fn advice(scenario: &Scenario) -> String {
     scenario.advice().iter().map(|line| format!("advice: {line}\n")).collect()
 }
 
-/// The input of a run.
 pub struct Input {
     file: NamedText,
     /// For a job file of fio.
@@ -102,10 +98,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// Where one cannot be read, or is one too many or too few.
     pub fn read(args: &HostInputArgs) -> Result<Input, CommandFailure> {
         let file = NamedText::read(&args.file)?;
         let setup = match &args.device {
@@ -118,10 +110,6 @@ impl Input {
         Input::new(file, setup, args.file.parent().map(Path::to_owned))
     }
 
-    /// Of these texts. `folder` is where the files are that a scenario names.
-    ///
-    /// # Errors
-    /// Where one is too many or missing.
     pub fn new(file: NamedText, setup: Option<NamedText>, folder: Option<PathBuf>) -> Result<Input, CommandFailure> {
         let setup = match (file.is_of_fio(), setup) {
             (true, Some(device)) => Some(device),
@@ -142,9 +130,7 @@ impl Input {
     }
 
     /// The measurements behind a device that was fitted, if they carry bounds for this scenario.
-    ///
-    /// # Errors
-    /// The drive had a trend, or a job does what was not measured (exit status 3).
+    /// Fails if the drive had a trend, or a job does what was not measured (exit status 3).
     pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let fitted = self.measured_jobs(scenario)?;
         match fitted.as_ref().and_then(Fitted::no_bound) {
@@ -153,10 +139,8 @@ impl Input {
         }
     }
 
-    /// The measurements behind a device that was fitted, whether they carry bounds or not.
-    ///
-    /// # Errors
-    /// A job does what was not measured (exit status 3).
+    /// The measurements behind a device that was fitted, whether they carry bounds or not. Fails if
+    /// a job does what was not measured (exit status 3).
     pub fn measured_jobs(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let Some(fitted) = self.fitted() else { return Ok(None) };
         match fitted.not_measured(scenario) {
@@ -165,7 +149,6 @@ impl Input {
         }
     }
 
-    /// The block `fitted` of its device, if it has one.
     pub fn fitted(&self) -> Option<Fitted> {
         if let Some(setup) = &self.setup {
             return Fitted::in_text(&setup.text);
@@ -177,10 +160,6 @@ impl Input {
         }
     }
 
-    /// The scenario, with its own scheduler or the one of this name.
-    ///
-    /// # Errors
-    /// Where something is wrong with it.
     pub fn scenario(&self, scheduler: Option<&str>) -> Result<Scenario, Unanswered> {
         if let Some(setup) = &self.setup {
             return self.fio_jobs(setup, scheduler).map(|jobs| jobs.scenario);
@@ -197,9 +176,6 @@ impl Input {
 
     /// Options of a job file that are not used, and those by which its jobs differ from fio's, a
     /// line each.
-    ///
-    /// # Errors
-    /// The faults of the file.
     pub fn remarks(&self) -> Result<String, Unanswered> {
         let Some(setup) = &self.setup else { return Ok(String::new()) };
         Ok(self.fio_jobs(setup, None)?.remarks(&self.file.name))

@@ -16,12 +16,10 @@ use crate::render::host_tune::text;
 use crate::render::rendered;
 use crate::{CommandFailure, output};
 
-/// Carries the command out.
 pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
     print(answer(args, &Input::read(&args.input)?))
 }
 
-/// The settings, and what they cost and gain.
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
     let mut complaint = input.remarks()?;
@@ -116,7 +114,6 @@ fn tail(of: &Measured) -> f64 {
     worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)
 }
 
-/// How a figure calls a setting.
 fn label(of: &Measured) -> String {
     let name = of.settings.name();
     k2(&of.settings).map_or_else(
@@ -190,7 +187,6 @@ fn joined(curves: Vec<Curve>) -> Vec<Curve> {
     alone.into_iter().map(name).collect()
 }
 
-/// All settings, a line each.
 fn csv(tuning: &Tuning) -> String {
     let mut text =
         String::from("scheduler,max_inflight,max_sectors_kib,worst_p999_ns,bytes_per_s,background_bytes_per_s\n");

@@ -51,7 +51,6 @@ fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     Ok(page)
 }
 
-/// A section for each command, and behind it those of its own commands.
 fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let name = format!("{name} {}", sub.get_name().to_uppercase());

@@ -67,7 +67,6 @@ impl SetCommand for SizePlan {
     }
 }
 
-/// A report, which is of one task set.
 struct ReportOfOne {
     path: PathBuf,
     /// Whether a task set has been reported.

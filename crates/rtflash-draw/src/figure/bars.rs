@@ -57,7 +57,6 @@ impl BarSeries {
     }
 }
 
-/// Side of a square in the legend.
 const SQUARE: f64 = 6.0;
 /// How much of its colour a bar has above the least of a range.
 const PALE: f64 = 0.35;
@@ -70,7 +69,6 @@ struct BarLayout {
     frame: Rectangle,
     axis: PlotAxis,
     legend: Legend,
-    /// Whether names of groups are turned.
     is_turned: bool,
     group: f64,
     height: f64,
@@ -165,9 +163,7 @@ impl Bars {
     }
 
     /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
-    ///
-    /// # Errors
-    /// Where the figure is too large to be drawn at all.
+    /// Fails if the figure is too large to be drawn at all.
     #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
@@ -251,7 +247,6 @@ fn colour(series: usize) -> &'static str {
     colours[series % colours.len()]
 }
 
-/// A count as a number to compute with.
 fn real(count: usize) -> f64 {
     count as f64
 }

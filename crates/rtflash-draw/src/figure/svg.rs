@@ -102,7 +102,6 @@ pub(super) fn y_factor(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
     }
 }
 
-/// The title of the y axis, turned, on paper of this height.
 pub(super) fn y_title(svg: &mut String, title: &str, frame: Rectangle, height: f64) {
     let title = shortened(title, TITLE, height - 4.0);
     let half = width(&title, TITLE) / 2.0;
@@ -262,7 +261,6 @@ fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
     }
 }
 
-/// What stands in front of a name in the legend.
 fn entry(svg: &mut String, sample: Sample, x: f64, y: f64) {
     match sample {
         Sample::Curve(curve) => {

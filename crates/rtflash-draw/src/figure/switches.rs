@@ -44,7 +44,6 @@ impl FigureUse {
     }
 }
 
-/// A value with the name of its curve, if it has one.
 pub(super) fn named(label: &str, value: &str) -> String {
     if label.is_empty() { value.to_owned() } else { format!("{label}: {value}") }
 }

@@ -4,7 +4,6 @@ use rtflash_model::ClusterId;
 use rtflash_plan::{Plan, Promise};
 use rtflash_trace::{Action, Kind};
 
-/// What differs in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Read,
@@ -36,7 +35,6 @@ impl Erases {
         }
     }
 
-    /// Of a job of this kind.
     pub(super) fn of_job(kind: Kind) -> Erases {
         if kind == Kind::Write { Erases::Resets } else { Erases::Collection }
     }

@@ -123,7 +123,6 @@ impl Gantt {
         (body, y)
     }
 
-    /// The document around what ends at `y`.
     fn document(&self, body: &str, y: u64, notes: &[String]) -> String {
         let mut svg = String::new();
         let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));

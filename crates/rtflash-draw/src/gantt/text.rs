@@ -11,7 +11,6 @@ use super::{Gantt, JobId, Look, Miss, RowGroup, shortened};
 
 /// Misses that are described one by one.
 const LISTED: usize = 20;
-/// Characters of the name of a lane.
 const LANE_NAME: usize = 18;
 
 impl Gantt {
@@ -58,7 +57,6 @@ impl Gantt {
         text
     }
 
-    /// What characters mean, and which jobs are late.
     fn footer(&self, columns: usize, line: &mut impl FnMut(&str)) {
         line("");
         let (erases, copies) = (self.erases.name(), if self.erases == Erases::Resets { "" } else { "  + GC copy" });

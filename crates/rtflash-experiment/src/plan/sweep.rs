@@ -93,10 +93,7 @@ impl Axis {
         }
     }
 
-    /// Reads one value of this axis.
-    ///
-    /// # Errors
-    /// What would be right.
+    /// Reads one value of this axis. The error states what would be right.
     pub fn value(self, text: &str) -> Result<Value, SweepError> {
         let text = text.trim();
         let value = match self {
@@ -111,7 +108,6 @@ impl Axis {
         value.ok_or_else(|| self.wrong(text.to_owned()))
     }
 
-    /// Whether the value is one of this axis's kind.
     fn takes(self, value: Value) -> bool {
         match value {
             Value::Ratio(_) => self == Axis::LogicalRatio,
@@ -121,7 +117,6 @@ impl Axis {
         }
     }
 
-    /// What is wrong with this text.
     fn wrong(self, text: String) -> SweepError {
         let expected = match self {
             Axis::LogicalRatio => "a decimal above 0 and below 1, such as 0.5".to_owned(),
@@ -222,10 +217,8 @@ pub enum SweepError {
 }
 
 impl Sweep {
-    /// Along `axis`, through `values`.
-    ///
-    /// # Errors
-    /// Where a value is not one of the axis or is there twice, or there are too many.
+    /// Along `axis`, through `values`. Fails if a value is not one of the axis or is there twice,
+    /// or there are too many.
     pub fn new(axis: Axis, values: Vec<Value>) -> Result<Sweep, SweepError> {
         if values.len() > MAX_VALUES {
             return Err(SweepError::TooMany(values.len()));
@@ -270,11 +263,8 @@ impl fmt::Display for Sweep {
     }
 }
 
-/// What to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as they
-/// are.
-///
-/// # Errors
-/// [`SweepError::Impossible`] where there is no such device.
+/// The sets to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as
+/// they are.
 pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec, SweepError> {
     let mut spec = *spec;
     let mut device = spec.device.spec();

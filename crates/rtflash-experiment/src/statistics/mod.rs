@@ -29,7 +29,6 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The nearest double.
 fn float(count: u64) -> f64 {
     count as f64
 }

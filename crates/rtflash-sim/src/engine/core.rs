@@ -134,7 +134,6 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    /// When something ends next, or a bus is granted.
     fn next_end(&self) -> Option<Instant> {
         Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()))
     }
@@ -208,10 +207,8 @@ pub(crate) trait ChipPolicy: Resume {
         earlier(self.as_core().next_end(), self.next_release())
     }
 
-    /// Runs everything before `limit`, which is at most the run's duration.
-    ///
-    /// # Errors
-    /// Where too many jobs or pages are pending.
+    /// Runs everything before `limit`, which is at most the run's duration. Fails if too many jobs
+    /// or pages are pending.
     fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
         loop {
             let release = self.next_release();

@@ -19,7 +19,6 @@ pub(crate) struct RequestTimes {
 }
 
 impl RequestTimes {
-    /// Those of the source with this number, which releases requests every `period` at most.
     pub(crate) fn new(options: &Options, number: SourceId, source: &Source, period: Span) -> RequestTimes {
         let stated = options.releases.as_ref();
         let stated = stated.and_then(|pattern| pattern.of(source));
@@ -73,7 +72,6 @@ impl RequestTimes {
         stated.map_or(self.declared, |&pages| pages.clamp(1, MAX_REQUEST_PAGES))
     }
 
-    /// How many pages the request of this number has.
     pub(crate) fn pages(&self, index: u64) -> u64 {
         let asked = self.asked(index);
         if self.police { asked.min(self.declared) } else { asked }

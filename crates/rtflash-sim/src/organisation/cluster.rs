@@ -33,7 +33,6 @@ pub(crate) struct ClusterState {
 }
 
 impl ClusterState {
-    /// The cluster at this position of the plan, as a run begins.
     pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> ClusterState {
         let cluster: &ClusterPlan = &plan.clusters()[position];
         let (layout, device) = (&cluster.layout, plan.device());
@@ -176,7 +175,6 @@ impl ClusterState {
         }
     }
 
-    /// The first chip from `from` on, round the cluster, that has room for a write.
     #[inline]
     pub(crate) fn chip_with_room(&self, from: ColumnId) -> Option<ColumnId> {
         if self.collector.has_room(&self.map, from) {
@@ -191,7 +189,6 @@ impl ClusterState {
         self.pointer = ColumnId(if chip.0 + 1 < self.chips.count() { chip.0 + 1 } else { 0 });
     }
 
-    /// Writes a page drawn from a slot to a chip that has room.
     #[inline]
     pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
         let place = self.map.program(Frontiers::Write, lpn, chip)?;
@@ -235,7 +232,6 @@ impl PendingJob {
         self.deadline >= BACKGROUND
     }
 
-    /// Its priority, where it is kept in this slot.
     pub(crate) fn priority(&self, slot: usize) -> Priority {
         let due = JobDue { deadline: self.deadline, place: self.place };
         Priority { due, kind: self.kind, source: self.id.source, index: self.id.index, slot }

@@ -20,7 +20,6 @@ pub(crate) struct ClusterGroup<'a, O, D> {
     /// real-time is taken; others have as much room again.
     pub(super) pending: usize,
     releaser: Releaser,
-    /// What waits for chips, and what they do.
     pub(super) by: D,
 }
 
@@ -31,14 +30,12 @@ resume!(['a, O, D: Resume] ClusterGroup<'a, O, D> {
     made: [options, pending],
 });
 
-/// Says which chips of a group do what.
 pub(crate) trait Dispatcher: Resume + Sized {
     /// Whether chips of a cluster do different things at a time.
     const SIDE_BY_SIDE: bool;
 
     fn new(plan: &Plan, clusters: &[ClusterState]) -> Self;
 
-    /// A job is released.
     fn admit<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, job: PendingJob, now: Instant);
 
     /// See [`ChipPolicy::end`].
@@ -56,14 +53,12 @@ pub(crate) trait Dispatcher: Resume + Sized {
         u64::MAX
     }
 
-    /// Whether more pages would have been entered than may be pending.
     fn has_too_many(&self) -> bool {
         false
     }
 }
 
 impl<'a, O: Observer, D: Dispatcher> ClusterGroup<'a, O, D> {
-    /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &Plan, options: &'a Options, positions: &[ClusterId], observer: O) -> Self {
         let mut used = plan.per_channel(false);
         let chips = positions.iter().flat_map(|&position| &plan.clusters()[position].chips);
@@ -81,7 +76,6 @@ impl<'a, O: Observer, D: Dispatcher> ClusterGroup<'a, O, D> {
         }
     }
 
-    /// A group to which a host hands over all jobs.
     pub(crate) fn hosted(plan: &Plan, options: &'a Options, positions: &[ClusterId], observer: O) -> Self {
         let mut group = ClusterGroup::new(plan, options, positions, observer);
         group.releaser.periodic.clear();

@@ -8,9 +8,7 @@ use rtflash_experiment::{KeptError, Progress};
 
 use crate::{CommandFailure, output, whole};
 
-/// The file that progress is kept in.
 pub const PROGRESS: &str = "tallies.json";
-/// The file that says what the experiment is.
 const MANIFEST: &str = "manifest.json";
 /// The file that a process at work in the directory has locked. The system unlocks it when the
 /// process ends, however it ends.
@@ -56,7 +54,6 @@ impl Directory {
         &self.path
     }
 
-    /// How far the experiment in it has come; `None` if there is none.
     pub fn progress(&self) -> Result<Option<Progress>, CommandFailure> {
         let Some(bytes) = self.read(PROGRESS)? else { return Ok(None) };
         Progress::from_kept(&bytes).map(Some).map_err(|error: KeptError| {
@@ -64,7 +61,6 @@ impl Directory {
         })
     }
 
-    /// The manifest in it; `None` if there is none.
     pub fn manifest(&self) -> Result<Option<Vec<u8>>, CommandFailure> {
         self.read(MANIFEST)
     }
@@ -107,7 +103,6 @@ impl Directory {
     }
 }
 
-/// Whether an experiment writes files of this name.
 fn is_ours(name: &str) -> bool {
     [PROGRESS, MANIFEST, "results.csv", "paired.csv", "summary.json"].contains(&name) || name.starts_with("figure")
 }

@@ -7,12 +7,10 @@ use super::super::look::HUES;
 use super::super::{Gantt, Look, RowGroup, shortened};
 use super::{LEFT, PLOT, PX, Px, text_width};
 
-/// The height of a lane.
 pub(super) const HEIGHT: u64 = 16 * PX;
 /// Lanes, and jobs in them, that are drawn.
 pub(super) const MAX_LANES: usize = 240;
 const MAX_JOBS: usize = 6_000;
-/// Characters of a lane's name.
 const NAME: usize = 19;
 
 impl Gantt {
@@ -114,7 +112,6 @@ impl Gantt {
         }
     }
 
-    /// What marks and colours mean.
     pub(super) fn legend(&self, svg: &mut String) {
         let (mut x, y) = (8 * PX, 14 * PX);
         let swatch = |svg: &mut String, x: u64, class: &str, width: u64| {

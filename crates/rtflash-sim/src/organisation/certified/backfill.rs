@@ -10,7 +10,6 @@ use super::operate::Planned;
 use crate::engine::priority::Priority;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    /// Whether pages are filled in on this processor's idle chips.
     pub(super) fn may_backfill(&self, processor: usize) -> bool {
         self.options.placed.backfill && self.certified[self.processors[processor].number].may_backfill()
     }

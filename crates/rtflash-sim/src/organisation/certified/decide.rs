@@ -10,10 +10,8 @@ use super::faults::ProcessorFaults;
 use super::operate::Planned;
 use crate::engine::priority::Priority;
 
-/// The outcome of trying the first part in a queue.
 enum ProcessorAttempt {
     Started,
-    /// The queue has changed, or what the part has to do.
     Changed,
     /// Neither it nor any behind it can go on now.
     Waits,
@@ -176,7 +174,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Changed
     }
 
-    /// A pass is left out, or over.
     pub(super) fn pass_is_over(&mut self, processor: usize, part: usize, now: Instant) {
         let (of, processor) = (&mut self.parts[part], &mut self.processors[processor]);
         if of.key.kind == Kind::Gc {

@@ -20,7 +20,6 @@ pub(super) struct ProgramUnderWay {
     from: Option<PagePlace>,
 }
 
-/// What of a processor may fail yet.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProcessorFaults {
     /// [`Placed::faults`](rtflash_plan::Placed::faults).
@@ -68,7 +67,6 @@ impl ProcessorFaults {
         }
     }
 
-    /// The step under way programs a page.
     pub(super) fn programs(&mut self, page: &Planned, from: Option<PagePlace>) {
         let Planned { part, kind, spot, lpn, .. } = *page;
         self.doing.push(ProgramUnderWay { part, kind, lpn, spot, from });

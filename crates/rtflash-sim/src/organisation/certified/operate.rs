@@ -26,7 +26,6 @@ pub(super) struct ChipAtWork {
 }
 
 impl ChipAtWork {
-    /// A chip of a processor in a cluster that has done nothing.
     pub(super) fn new(plan: &Plan, cluster: &ClusterPlan, chip: ChipId, processor: usize) -> ChipAtWork {
         let others = plan.device().chips_on(plan.channel_of(chip).0) - 1;
         ChipAtWork { processor, foreign_chips: plan.foreign_chips(cluster, chip), others, open: None, copy: None }
@@ -36,7 +35,6 @@ impl ChipAtWork {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct OpenOperation {
     pub(super) operation: Operation,
-    /// The place of its record.
     pub(super) ticket: Ticket,
     pub(super) asks_for: BusUse,
 }
@@ -52,7 +50,6 @@ pub(super) enum BusUse {
     CachedCommand,
     /// The command of a read whose page comes later.
     ReadCommand,
-    /// The command of a copy inside the chip.
     CopyCommand,
     EraseCommand,
 }
@@ -174,7 +171,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.works(self.chips[chip].processor, chip, end);
     }
 
-    /// An operation of a chip of this processor ends then.
     #[inline(always)]
     pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;
@@ -186,7 +182,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// The operation on a page that begins now.
     #[inline]
     pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
@@ -315,7 +310,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// A page of a part has been read or programmed.
     pub(super) fn page_is_over(&mut self, processor: usize, part: usize, now: Instant) {
         self.entered -= 1;
         let of = &mut self.parts[part];
