@@ -5,7 +5,6 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
-use rtflash_model::reading::Change;
 use rtflash_model::{TaskSetFile, read_task_set_bytes};
 
 use crate::CommandFailure;
@@ -13,7 +12,6 @@ use crate::answer::{SetAnswer, Status, Unanswered, refuse, whole};
 use crate::args::Format;
 use crate::output::{self, Output};
 use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
-use crate::source::InputSource;
 use rtflash_answers::ErrorLine;
 
 pub trait SetCommand: Send + Sync {
@@ -28,16 +26,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    pub fn run(
-        &self,
-        source: InputSource,
-        changes: &[Change],
-        command: &dyn SetCommand,
-    ) -> Result<Status, CommandFailure> {
-        self.run_pairs(Pairs::of(source).changed_by(changes), command)
-    }
-
-    pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
+    pub fn run(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = StreamNames { sets: pairs.sets_name.clone(), allocations: pairs.allocations_name().to_owned() };
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
         let mut printer = Printer { output, worst: Status::Yes, wrong: 0, next: 0, waiting, written: Ok(true) };

@@ -46,6 +46,7 @@ mod source;
 mod whole;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -151,5 +152,9 @@ impl CommandFailure {
     /// A failure to read or write something.
     pub fn io(what: &str, error: &std::io::Error) -> CommandFailure {
         CommandFailure(format!("{what}: {error}"))
+    }
+
+    fn writing(path: &Path, error: &std::io::Error) -> CommandFailure {
+        CommandFailure::io(&format!("cannot write {}", path.display()), error)
     }
 }

@@ -136,8 +136,7 @@ pub fn complaints_in_colour() -> bool {
 
 /// Writes a file with this content; it is there once it is whole.
 pub fn save(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
-    let failure = |error| CommandFailure::io(&format!("cannot write {}", path.display()), &error);
-    whole::write(path, content).map_err(failure)
+    whole::write(path, content).map_err(|error| CommandFailure::writing(path, &error))
 }
 
 pub fn folder(path: &Path) -> Result<(), CommandFailure> {

@@ -12,6 +12,7 @@ use rtflash_model::{
 
 use crate::CommandFailure;
 use crate::answer::Unanswered;
+use crate::args::ChangeArg;
 use crate::source::InputSource;
 
 #[derive(Debug)]
@@ -73,28 +74,20 @@ impl Values {
 }
 
 impl Pairs {
-    pub fn of(sets: InputSource) -> Pairs {
-        Pairs { sets_name: sets.name.clone(), changes: Vec::new(), sets: Frames::new(sets), allocations: None }
-    }
-
-    /// The files `sets` and `allocations`, of which one may be standard input.
-    pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, CommandFailure> {
+    /// The files `sets` and `allocations`, of which one can be standard input.
+    pub fn open(sets: &Path, allocations: Option<&Path>, changed: &ChangeArg) -> Result<Pairs, CommandFailure> {
         if allocations == Some(sets) && sets.as_os_str() == "-" {
             fail!("the task set and the allocation cannot both come from standard input");
         }
-        let mut pairs = Pairs::of(InputSource::open(sets)?);
-        if let Some(path) = allocations {
-            let source = InputSource::open(path)?;
-            let name = source.name.clone();
-            let frames = Frames::new(source);
-            pairs.allocations = Some(Values { name, frames, ready: VecDeque::new(), taken: 0 });
-        }
-        Ok(pairs)
-    }
-
-    #[must_use]
-    pub fn changed_by(self, changes: &[Change]) -> Pairs {
-        Pairs { changes: changes.to_vec(), ..self }
+        let sets = InputSource::open(sets)?;
+        let allocations = allocations.map(InputSource::open).transpose()?.map(|source| Values {
+            name: source.name.clone(),
+            frames: Frames::new(source),
+            ready: VecDeque::new(),
+            taken: 0,
+        });
+        let (sets_name, changes) = (sets.name.clone(), changed.changes.clone());
+        Ok(Pairs { sets_name, changes, sets: Frames::new(sets), allocations })
     }
 
     pub fn allocations_name(&self) -> &str {

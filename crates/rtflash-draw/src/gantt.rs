@@ -196,10 +196,6 @@ impl Gantt {
         self.coarse = Some((self.to - self.from).div_ceil(cells as u64));
     }
 
-    fn member(&self, job: JobId) -> usize {
-        self.members[job.source]
-    }
-
     /// Rows of a group that are drawn, and those that are folded into one line: chips without
     /// tasks, and buses, that do nothing in the stretch.
     fn folded<'a>(&'a self, group: &RowGroup) -> (Vec<&'a ChartRow>, Vec<&'a ChartRow>) {

@@ -19,15 +19,13 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 /// Why there is no picture.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// This is no SVG document: what the reader says.
     #[error("not an SVG figure: {0}")]
     Svg(String),
-    /// The figure has no extent, or too large a one to be drawn.
     #[error("a figure too large (or too small) for a picture")]
     Size,
-    /// The picture cannot be encoded: what the encoder says.
     #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
 }

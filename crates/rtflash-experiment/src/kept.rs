@@ -12,15 +12,13 @@ const TAIL: &[u8] = b"}\n";
 const DIGITS: usize = 8;
 
 /// Why bytes are not progress that was kept.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptError {
-    /// They do not have the form of a file with a checksum.
     #[error("it is not what this version of rtflash writes: damaged, or of another version")]
     Form,
-    /// The checksum is not that of the content.
     #[error("its checksum is not that of its content: it is damaged, or was changed")]
     Checksum,
-    /// The checksum is right, and the content is still not progress: what is wrong with it.
     #[error("its content is no progress: {0}")]
     Content(String),
 }

@@ -37,15 +37,14 @@ pub struct ClientCommand {
 }
 
 /// Why a command is not taken.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
-    /// There is no such export, or it has no such pages, or there are none.
     #[error("there are no such pages")]
     NoSuchPages,
     /// The task does not read, or does not write; who does not write does not trim.
     #[error("the task declares no such requests")]
     NotDeclared,
-    /// It owns zones, and this write does not go on where the last one ended.
     #[error("the task owns zones, and writes them in order")]
     OutOfOrder,
     /// Its pages cannot be trimmed: it owns zones, or its cluster has no certificate.

@@ -14,7 +14,6 @@ pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
     }
 }
 
-/// How many places, or groups of places, are compared at once.
 const WIDTH: usize = 4;
 
 /// An instant for each of some places, or none, and the place of the earliest: the lowest among
@@ -57,7 +56,6 @@ impl Earliest {
         self.least
     }
 
-    /// The place of the earliest instant, if that is now.
     #[inline]
     pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
         (self.least == now.as_ns()).then(|| self.number_of_least())

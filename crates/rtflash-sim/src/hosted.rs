@@ -52,7 +52,6 @@ pub struct Hosted<'a, O: 'a> {
     plan: &'a Plan,
     options: &'a Options,
     engine: Box<dyn ChipPolicy<Notified = (Over, O)> + Send + 'a>,
-    /// Those of the certificates.
     servers: Option<Servers<'a>>,
     next: PerId<SourceId, u64>,
     /// What was over when chips went on last, and when that was.

@@ -53,12 +53,10 @@ pub struct Running<'a, O: 'a> {
     group_of: PerId<ClusterId, usize>,
     arrivals: ArrivalQueue<'a>,
     admission: &'a mut dyn Admission,
-    /// Those of the certificates.
     servers: Option<Servers<'a>>,
     /// Before this instant all has been run.
     now: Instant,
     duration: Instant,
-    /// Whether it was ended before the duration that was asked for.
     is_stopped: bool,
 }
 

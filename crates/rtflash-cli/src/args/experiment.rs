@@ -99,6 +99,7 @@ pub enum ExperimentKind {
 }
 
 impl ExperimentKind {
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExperimentKind::Schedulability => "schedulability",

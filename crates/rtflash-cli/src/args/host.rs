@@ -147,15 +147,30 @@ pub struct HostInputArgs {
     pub device: Option<PathBuf>,
 }
 
+/// `--scheduler` of a scenario that is run or bounded.
+#[derive(Debug, Args)]
+pub struct SchedulersArg {
+    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
+    /// names keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
+    scheduler: Vec<String>,
+}
+
+impl SchedulersArg {
+    /// The name of each scheduler; `None` is the scenario's own.
+    pub fn names(&self) -> Vec<Option<&str>> {
+        let names: Vec<_> = self.scheduler.iter().map(|name| Some(name.as_str())).collect();
+        if names.is_empty() { vec![None] } else { names }
+    }
+}
+
 /// Options of `host bound`.
 #[derive(Debug, Args)]
 pub struct HostBoundArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
-    /// names keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
-    pub scheduler: Vec<String>,
+    #[command(flatten)]
+    pub schedulers: SchedulersArg,
     #[command(flatten)]
     pub format: FormatArg,
 }
@@ -165,10 +180,8 @@ pub struct HostBoundArgs {
 pub struct HostRunArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
-    /// names keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
-    pub scheduler: Vec<String>,
+    #[command(flatten)]
+    pub schedulers: SchedulersArg,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

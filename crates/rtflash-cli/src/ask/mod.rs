@@ -13,7 +13,6 @@ use rayon::prelude::*;
 use rtflash_model::reading::Change;
 use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
 
-use crate::CommandFailure;
 use crate::args::{CheckArgs, Commands, HostCommand};
 use crate::batch::{SetCommand, number};
 use crate::commands::generate::GeneratePlan;
@@ -149,8 +148,7 @@ impl SetQuestion {
         first: usize,
     ) -> Result<Vec<SetAnswer>, Unanswered> {
         if let Some(given) = allocations.filter(|given| given.len() != sets.len()) {
-            let failure = format!("there are {} allocations for {} task sets", given.len(), sets.len());
-            return Err(CommandFailure(failure).into());
+            fail!("there are {} allocations for {} task sets", given.len(), sets.len());
         }
         let answer = |position: usize| {
             let allocation = allocations.and_then(|all| all.get(position));
@@ -249,11 +247,7 @@ pub fn host(
     let Commands::Host(args) = parse(all)? else { return Err(other(words).into()) };
     if let HostCommand::Order { .. } = &args.command {
         let mut text = String::new();
-        let ordered = commands::host::ordered(&scenario, |line| {
-            text += line;
-            Ok(())
-        });
-        ordered.map_err(plainly)?;
+        commands::host::ordered(&scenario, &mut text).map_err(plainly)?;
         return Ok(SetAnswer { text, ..SetAnswer::default() });
     }
     let input = Input::new(scenario, device, folder)?;
@@ -261,11 +255,7 @@ pub fn host(
         HostCommand::Run(args) => commands::host::answer(args, &input),
         HostCommand::Bound(args) => commands::host_bound::answer(args, &input),
         HostCommand::Tune(args) => commands::host_tune::answer(args, &input),
-        HostCommand::Order { .. }
-        | HostCommand::Protocol(_)
-        | HostCommand::Fit(_)
-        | HostCommand::Datasheet(_)
-        | HostCommand::Check(_) => Err(other(words).into()),
+        _ => Err(other(words).into()),
     };
     answered.map(plain).map_err(plainly)
 }

@@ -56,9 +56,9 @@ struct ExecPlan {
 
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref(), &args.set)?;
     let batch = Batch { format: args.format.format };
-    policies::on_threads(Some(args.jobs.into()), || batch.run_pairs(pairs, &command))?
+    policies::on_threads(Some(args.jobs.into()), || batch.run(pairs, &command))?
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from

@@ -10,8 +10,8 @@ use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
 use crate::args::ExecArgs;
-use crate::whole::{self, WholeFile};
-use crate::{CommandFailure, report};
+use crate::whole::WholeFile;
+use crate::{CommandFailure, output, report};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TraceFormat {
@@ -185,20 +185,17 @@ impl Keeper {
     }
 
     pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
-        let failure = |path: &Path| {
-            let what = format!("cannot write {}", path.display());
-            move |error: io::Error| CommandFailure::io(&what, &error)
-        };
         if let Some((path, _)) = self.wanted.trace.clone() {
+            let failure = |error| CommandFailure::writing(&path, &error);
             if !self.begun {
-                self.begin(plan).map_err(failure(&path))?;
+                self.begin(plan).map_err(failure)?;
             }
             let ended = match self.trace {
                 Some(TraceFile::Perfetto(trace)) => trace.finish(duration).and_then(WholeFile::finish),
                 Some(TraceFile::JsonLines(trace)) => trace.finish().and_then(WholeFile::finish),
                 None => Ok(()),
             };
-            ended.map_err(failure(&path))?;
+            ended.map_err(failure)?;
         }
         let Some((from, to)) = self.stretch else { return Ok(DrawnRun::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
@@ -211,7 +208,7 @@ impl Keeper {
                 }
                 None => svg.clone().into_bytes(),
             };
-            whole::write(path, &bytes).map_err(failure(path))?;
+            output::save(path, &bytes)?;
         }
         let report = self.wanted.report.as_ref();
         Ok(DrawnRun {

@@ -63,6 +63,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     Ok(GeneratePlan { points, sets: args.sets.sets, options, analysis })
 }
 
+/// Which sets are drawn, as the options say it, with page costs of this analysis.
 pub fn set_spec(args: &SetArgs, device: Device, analysis: &dyn Analysis) -> SetSpec {
     SetSpec {
         device,
@@ -82,6 +83,7 @@ pub fn set_spec(args: &SetArgs, device: Device, analysis: &dyn Analysis) -> SetS
     }
 }
 
+/// Sets that cannot be drawn: which options say so.
 pub fn impossible(error: OptionsError) -> CommandFailure {
     let options = match error {
         OptionsError::NoTasks => "--tasks 0".to_owned(),
@@ -118,10 +120,12 @@ pub fn utilizations(
     range.points(args.step).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
 }
 
+/// Refuses to draw no set at all.
 pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
 }
 
+/// Where a device may be taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFrom {
     /// A profile, JSON, or a file of this name.
@@ -130,6 +134,7 @@ pub enum DeviceFrom {
     Inline,
 }
 
+/// The device of a profile's name, JSON, or a file if it may be one.
 pub fn device(text: &str, from: DeviceFrom) -> Result<Device, Unanswered> {
     let (name, json) = if text.trim_start().starts_with('{') {
         ("--device", text.to_owned())
@@ -179,6 +184,7 @@ impl GeneratePlan {
         (self.points.len() as u64).saturating_mul(self.sets)
     }
 
+    /// Set `number` counted over all points, on a line.
     pub fn line(&self, number: u64) -> Result<String, Exhausted> {
         let point = usize::try_from(number / self.sets).expect("a set of these points");
         let utilization = self.points[point];

@@ -102,7 +102,7 @@ impl Input {
         let file = NamedText::read(&args.file)?;
         let setup = match &args.device {
             Some(device) if device == &args.file && file.is_of_fio() => {
-                return Err(CommandFailure("--device: the job file itself, where its device has to be".into()));
+                fail!("--device: the job file itself, where its device has to be");
             }
             Some(device) => Some(NamedText::read(device)?),
             None => None,
@@ -115,15 +115,15 @@ impl Input {
             (true, Some(device)) => Some(device),
             (false, None) => None,
             (true, None) => {
-                let problem = "is a job file of fio, and these have no device";
-                return Err(CommandFailure(format!("{} {problem}: --device FILE says what it runs on", file.name)));
+                let name = file.name;
+                fail!("{name} is a job file of fio, and these have no device: --device FILE says what it runs on");
             }
             (false, Some(_)) => {
-                let problem = "is no job file of fio (these begin with a section in brackets)";
-                return Err(CommandFailure(format!(
-                    "{} {problem}, and a scenario has its own device: --device is for job files",
+                fail!(
+                    "{} is no job file of fio (these begin with a section in brackets), and a scenario has its own \
+                     device: --device is for job files",
                     file.name
-                )));
+                );
             }
         };
         Ok(Input { file, setup, folder })

@@ -10,23 +10,18 @@ use rtflash_host::tune::{Measured, Objective, TuneOptions, TuneRun, Tuning, k2, 
 
 use super::host_input::{Input, advice};
 use super::host_install;
-use crate::answer::{SetAnswer, Status, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::HostTuneArgs;
 use crate::render::host_tune::text;
 use crate::render::rendered;
 use crate::{CommandFailure, output};
-
-pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
-    print(answer(args, &Input::read(&args.input)?))
-}
 
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
     let mut complaint = input.remarks()?;
     let scenario = until_over(input.scenario(None)?, args.seed).map_err(gave_up)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
-        let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
-        return Err(CommandFailure(failure.into()).into());
+        fail!("no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for");
     }
     complaint += &advice(&scenario);
     let fitted = input.measured_jobs(&scenario)?;

@@ -22,9 +22,10 @@ impl ReleaseFile {
     pub fn open(phases: &PhasesArg, releases: Option<&str>) -> Result<Option<ReleaseFile>, CommandFailure> {
         let (name, text) = match (phases, releases) {
             (PhasesArg::File(_), Some(_)) => {
-                let failure = "--phases FILE and --releases both state releases: --releases states all that a file of \
-                               --phases may";
-                return Err(CommandFailure(failure.into()));
+                fail!(
+                    "--phases FILE and --releases both state releases: --releases states all that a file of --phases \
+                     may"
+                );
             }
             (PhasesArg::File(path), None) => source::read(path).map_err(|failure| {
                 CommandFailure(format!("{}; --phases takes periodic, at-erases, random or a file", failure.0))

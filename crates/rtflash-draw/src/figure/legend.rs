@@ -94,6 +94,6 @@ pub(super) fn name(figure: &Figure, plot: &Plot, sample: Sample) -> String {
     }
 }
 
-fn real(count: usize) -> f64 {
+pub(super) fn real(count: usize) -> f64 {
     count as f64
 }

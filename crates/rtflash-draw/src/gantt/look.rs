@@ -80,14 +80,16 @@ impl Look {
         }
     }
 
-    pub(super) fn class(self) -> char {
-        match self {
+    /// The class of its hue for the task at this position, which the style of a figure has.
+    pub(super) fn hue_class(self, member: usize) -> String {
+        let letter = match self {
             Look::Read => 'r',
             Look::Write => 'p',
             Look::Copy => 'o',
             Look::Erase => 'e',
             Look::Server => 'v',
-        }
+        };
+        format!("{letter}{}", member % HUES)
     }
 
     /// The hues of its colour. Operations differ in lightness as well: erases are darkest, then

@@ -39,8 +39,9 @@ impl Gantt {
             line(&heading(group, width.max(names + 17)));
             for row in rows {
                 let cells = cells(&row.bars, self.from, self.to, columns);
-                let cell =
-                    |cell: Option<(Look, JobId)>| cell.map_or('.', |(look, job)| look.character(self.member(job)));
+                let cell = |cell: Option<(Look, JobId)>| {
+                    cell.map_or('.', |(look, job)| look.character(self.members[job.source]))
+                };
                 let cells: String = cells.into_iter().map(cell).collect();
                 line(&format!("{:names$} {cells}", format!("  {}", row.name)));
             }

@@ -3,7 +3,6 @@
 mod bandwidth;
 mod contender;
 mod error;
-mod limits;
 mod own_sets;
 mod sweep;
 
@@ -14,8 +13,7 @@ use rtflash_model::{Device, Task, TaskSet};
 
 pub use bandwidth::Bandwidth;
 pub use contender::Contender;
-pub use error::ExperimentError;
-pub use limits::{MAX_CONTENDERS, MAX_POINTS};
+pub use error::{ExperimentError, MAX_CONTENDERS, MAX_POINTS};
 pub use own_sets::OwnSets;
 pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
 

@@ -180,40 +180,21 @@ pub struct Sweep {
 }
 
 /// Why a text is no [`Sweep`], or a value suits no experiment.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
-    /// Not `AXIS=VALUE,VALUE,…`.
     #[error("write AXIS=VALUE,VALUE,… such as chips=4,8,16")]
     Form,
-    /// There is no such axis.
     #[error("there is no axis `{0}`: the axes are {names}", names = Axis::ALL.map(Axis::name).join(", "))]
     Axis(String),
-    /// A value is not of the axis.
     #[error("`{text}` is no value of {}: {expected} was expected", .axis.name())]
-    Value {
-        /// The axis.
-        axis: Axis,
-        /// The value as written.
-        text: String,
-        /// What would be right.
-        expected: String,
-    },
-    /// A value is given twice.
+    Value { axis: Axis, text: String, expected: String },
     #[error("{0} is there twice")]
     Twice(Value),
-    /// More than [`MAX_VALUES`] values.
     #[error("{0} values are too many: at most {MAX_VALUES}")]
     TooMany(usize),
-    /// With this value there is no experiment: why.
     #[error("{}={value}: {problem}", .axis.name())]
-    Impossible {
-        /// The axis.
-        axis: Axis,
-        /// The value.
-        value: Value,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Impossible { axis: Axis, value: Value, problem: String },
 }
 
 impl Sweep {

@@ -46,7 +46,6 @@ resume!([O] Core<O> {
 });
 
 impl<O: Observer> Core<O> {
-    /// `used` says which channels its chips are on.
     pub(crate) fn new(plan: &Plan, options: &Options, used: &PerId<ChannelId, bool>, observer: O) -> Core<O> {
         let device = plan.device();
         let mut chips = ChipId::first(device.chips()).filter(|&chip| used[plan.channel_of(chip)]);
@@ -68,7 +67,6 @@ impl<O: Observer> Core<O> {
         ChannelId(chip.0 / self.chips_per_channel)
     }
 
-    /// What a chip does ends then, or it is not known.
     #[inline(always)]
     pub(crate) fn ends(&mut self, chip: ChipId, end: Option<Instant>) {
         self.ends.set(chip.index() - self.first_chip, end);

@@ -66,7 +66,6 @@ impl RequestTimes {
         self.stated.releases.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// How many pages the request of this number comes with.
     fn asked(&self, index: u64) -> u64 {
         let stated = usize::try_from(index).ok().and_then(|index| self.stated.pages.get(index));
         stated.map_or(self.declared, |&pages| pages.clamp(1, MAX_REQUEST_PAGES))

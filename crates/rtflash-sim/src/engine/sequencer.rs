@@ -22,7 +22,6 @@ pub(crate) struct Sequencer<O> {
     held: Vec<Record>,
     /// Operations whose ends are to come. A place without an operation is free.
     open: Slab<Option<Operation>>,
-    /// Records that have to be held for the next look.
     enough: usize,
     wants_records: bool,
     wants_order: bool,

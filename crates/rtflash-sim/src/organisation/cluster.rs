@@ -131,8 +131,6 @@ impl ClusterState {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
-    /// Writes the next page that a slot draws to a chip that has room. Says which page it is, and
-    /// where it goes.
     pub(crate) fn write_next(&mut self, slot: usize, chip: ColumnId) -> (Lpn, PagePlace) {
         self.choose(slot, 1);
         let lpn = self.draw(slot);
@@ -208,14 +206,11 @@ pub(crate) struct PendingJob {
     pub(crate) deadline: u64,
     /// Its place among jobs of the same deadline: see [`TieBreaker`](rtflash_plan::TieBreaker).
     pub(crate) place: u64,
-    /// The cluster, by position among those that are run together.
     pub(crate) cluster: usize,
     /// Slot of its addresses in the cluster: reads; writes.
     pub(crate) slots: (usize, usize),
     pub(crate) passes: u64,
-    /// Pages not yet begun.
     pub(crate) reads: u64,
-    /// Pages not yet begun.
     pub(crate) writes: u64,
     /// See [`Arrival::first_page`](super::Arrival::first_page).
     pub(crate) first_page: Option<u64>,

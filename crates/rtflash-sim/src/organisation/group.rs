@@ -38,13 +38,10 @@ pub(crate) trait Dispatcher: Resume + Sized {
 
     fn admit<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, job: PendingJob, now: Instant);
 
-    /// See [`ChipPolicy::end`].
     fn end<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, chip: ChipId, now: Instant);
 
-    /// See [`ChipPolicy::dispatch`].
     fn dispatch<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, now: Instant);
 
-    /// See [`ChipPolicy::granted`].
     fn granted<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, request: BusRequest, now: Instant);
 
     /// Pages that can still be entered, if at most `pending` can be pending.
@@ -107,7 +104,6 @@ impl<O: Observer, D: Dispatcher> ChipPolicy for ClusterGroup<'_, O, D> {
         self.releaser.arrivals.push_back(arrival);
     }
 
-    /// Where a host releases requests, tasks have none here.
     fn request(&mut self, _: SourceId, _: Instant, _: Instant, _: &[Lpn]) -> Option<JobId> {
         None
     }

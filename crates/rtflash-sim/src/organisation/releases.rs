@@ -16,7 +16,6 @@ use crate::organisation::cluster::{BACKGROUND, ClusterState, PendingJob};
 struct Periodic {
     source: SourceId,
     kind: Kind,
-    /// Position among the clusters that are run together.
     cluster: usize,
     slot: usize,
     times: JobTimes,
@@ -62,7 +61,6 @@ resume!([] Periodic {
 pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
     pub(crate) policed: Option<Policed>,
-    /// No job where no cluster takes it.
     pub(crate) job: Option<PendingJob>,
 }
 

@@ -48,7 +48,6 @@ struct GcPage {
     lpn: Lpn,
 }
 
-/// Clusters that do one thing at a time.
 pub(crate) struct Serial {
     lanes: Vec<Lane>,
     cluster_of: PerId<ChipId, usize>,
@@ -65,7 +64,6 @@ resume!([] Serial {
 });
 
 impl<O: Observer> ClusterGroup<'_, O, Serial> {
-    /// Lets an idle cluster go on, until it is busy or has nothing to do.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         while self.by.lanes[cluster].serving.is_none()
             && let Some(priority) = self.by.lanes[cluster].pending.first()

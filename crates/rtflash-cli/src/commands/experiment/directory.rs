@@ -26,9 +26,8 @@ impl Directory {
     pub fn occupy(path: &Path) -> Result<Directory, CommandFailure> {
         output::folder(path)?;
         let lock = path.join(LOCK);
-        let cannot = |error: &io::Error| CommandFailure::io(&format!("cannot write {}", lock.display()), error);
-        let file =
-            File::options().create(true).truncate(false).write(true).open(&lock).map_err(|error| cannot(&error))?;
+        let cannot = |error| CommandFailure::writing(&lock, &error);
+        let file = File::options().create(true).truncate(false).write(true).open(&lock).map_err(cannot)?;
         let lock = match file.try_lock() {
             Ok(()) => Some(file),
             Err(TryLockError::WouldBlock) => {
@@ -88,7 +87,7 @@ impl Directory {
     }
 
     pub fn failure(&self, name: &str, error: &io::Error) -> CommandFailure {
-        CommandFailure::io(&format!("cannot write {}", self.path.join(name).display()), error)
+        CommandFailure::writing(&self.path.join(name), error)
     }
 
     /// Removes what killed runs were about to write. Only the process that has occupied the

@@ -38,8 +38,9 @@ const ROOM: u64 = 64;
 /// when the next one comes, if no deadline is longer than its period. With a deeper queue fio takes
 /// completions when it hands in the next request, and latencies would be periods.
 ///
-/// Fails if fio cannot express a request: drives take whole sectors of 512 bytes, and no deadline
-/// is beyond its period.
+/// # Errors
+/// A request that fio cannot express: drives take whole sectors of 512 bytes, and no deadline is
+/// beyond its period.
 pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
     let page_size = u64::from(set.device().page_size());

@@ -37,7 +37,10 @@ struct FioLatency {
     percentile: BTreeMap<String, u64>,
 }
 
-/// Reads the results of fio: its jobs, in the order of the job file. The error is a clause.
+/// Reads the results of fio: its jobs, in the order of the job file.
+///
+/// # Errors
+/// What is wrong, a clause.
 pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
     // fio may say something in front of its answer.
     let answer = text.find('{').map_or(text, |begin| &text[begin..]);

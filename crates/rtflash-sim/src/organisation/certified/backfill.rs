@@ -14,7 +14,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.options.placed.backfill && self.certified[self.processors[processor].number].may_backfill()
     }
 
-    /// How many other pages of a step are on the channel of this one.
     pub(super) fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
         let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
         let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;

@@ -35,7 +35,6 @@ pub(super) struct ProcessorFaults {
     doing: Vec<ProgramUnderWay>,
     /// What it erases, and the part that resets a zone so.
     erases: Option<(BlockId, Option<usize>)>,
-    /// What has failed, and is programmed once more by the next step.
     again: Vec<ProgramUnderWay>,
     /// Parts with pages that were overwritten in their step by a page of `again`, and failed, too:
     /// these are over with it.
@@ -77,7 +76,6 @@ impl ProcessorFaults {
         self.erases = Some((block, resets));
     }
 
-    /// The erase under way is suspended: it has not failed.
     pub(super) fn suspends(&mut self) {
         self.erases = None;
     }
@@ -86,7 +84,6 @@ impl ProcessorFaults {
         !self.again.is_empty()
     }
 
-    /// Whether what a chip did, which is over now, has failed.
     fn fails(&mut self, column: ColumnId, chip: ChipId, is_program: bool, now: Instant) -> bool {
         let may = self.blocks[column] > 0 && (!is_program || self.programs[column] > 0);
         if !may || !random_failure(self.seed, self.rate, chip, now) {

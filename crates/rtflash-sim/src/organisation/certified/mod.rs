@@ -74,14 +74,12 @@ pub(crate) struct CertifiedGroup<'a, O> {
     parts: Slab<Part>,
     /// Jobs and pages that may be pending when a job that is not real-time is taken.
     pending: usize,
-    /// Pages that have been entered and are not finished.
     entered: u64,
     sources: Vec<RequestSource>,
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, RequestEvent)>>,
     ties: TieBreaker,
     trims: Vec<TaskTrims>,
-    /// Those of this instant.
     trims_due: Vec<(usize, u64)>,
     changed: Vec<usize>,
     // Kept for their memory.

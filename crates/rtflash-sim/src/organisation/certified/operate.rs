@@ -131,7 +131,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Starts the reset of a block of a zone, which a request does before it writes there.
     pub(super) fn start_reset(&mut self, processor: usize, part: usize, kind: Kind, block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.ftl.pages.reset(block.0);
@@ -143,7 +142,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.erase_begins(self.processors[processor].cluster, now);
     }
 
-    /// Starts a step of all pages of `self.row`.
     fn start_row(&mut self, processor: usize, part: usize, action: Action, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
@@ -201,7 +199,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Whether a copy or an erase inside a chip asks for the bus.
     #[inline]
     pub(super) fn asks_inside(&self) -> bool {
         self.core.lengths.command() > Span::ZERO && self.options.placed.waits == Waits::Actual
@@ -240,7 +237,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         Operation { end, ..operation }
     }
 
-    /// An operation that starts now asks for its bus, from `since` on.
     #[inline(always)]
     fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
         let step = ChipStep::Ask { since, lane: processor };

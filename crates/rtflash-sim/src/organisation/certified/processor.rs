@@ -91,7 +91,6 @@ pub(super) struct ProcessorState {
     pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: ProcessorStore,
-    /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
     pub(super) queue: PriorityQueue,
     /// Parts that found no free page, until an erase ends.

@@ -20,7 +20,6 @@ const SHARE: usize = 1 << 10;
 pub(super) struct RequestSource {
     pub(super) number: SourceId,
     kind: Kind,
-    /// By position in the group.
     cluster: usize,
     times: RequestTimes,
     /// D.
