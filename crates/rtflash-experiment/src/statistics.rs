@@ -86,12 +86,12 @@ pub fn weighted(shares: impl IntoIterator<Item = Share>) -> Option<Estimate> {
     })
 }
 
-// The intervals of `gain` and `difference` are of D. G. Bonett and R. M. Price: "Confidence intervals
-// for a ratio of binomial proportions based on paired data", Statistics in Medicine 25, 2006, and
-// "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data",
-// Journal of Educational and Behavioral Statistics 37, 2012. They suppose sets drawn from one
-// population. If the sets come from several points, in equal numbers, the intervals are wider than
-// need be, never narrower.
+// The intervals of `gain` and `difference` are of D. G. Bonett and R. M. Price: "Confidence
+// intervals for a ratio of binomial proportions based on paired data", Statistics in Medicine 25,
+// 2006, and "Adjusted Wald confidence interval for a difference of binomial proportions based on
+// paired data", Journal of Educational and Behavioral Statistics 37, 2012. They suppose sets drawn
+// from one population. If the sets come from several points, in equal numbers, the intervals are
+// wider than need be, never narrower.
 
 /// How many times as many sets the first schedules as the second, less one: 0.43 is 43 % more.
 /// `None` where the second schedules none.
