@@ -1,7 +1,5 @@
 //! What the user types, as clap reads it. Nothing is looked up or opened here.
 
-#[cfg(feature = "exchange")]
-mod admit;
 pub mod drive;
 mod execution;
 mod experiment;
@@ -14,7 +12,7 @@ mod import;
 mod names;
 mod numbers;
 #[cfg(feature = "exchange")]
-mod serve;
+mod running;
 
 use std::path::PathBuf;
 
@@ -27,8 +25,6 @@ use rtflash_model::reading::Change;
 use rtflash_model::{Instant, Reliance};
 use rtflash_plan::Dispatch;
 
-#[cfg(feature = "exchange")]
-pub use admit::{AdmitArgs, MigrateArgs};
 pub use execution::{ExecArgs, PhasesArg, SoakArgs, SoakWorld};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
@@ -43,7 +39,7 @@ use names::{algorithms, analyses, analyses_and_necessary, duration, policy, reli
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 pub use numbers::{ExplainArgs, SizeArgs};
 #[cfg(feature = "exchange")]
-pub use serve::ServeArgs;
+pub use running::{AdmitArgs, MigrateArgs, ServeArgs};
 
 const INPUT: &str = "Input";
 const ANALYSIS: &str = "Analysis";

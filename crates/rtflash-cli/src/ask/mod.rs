@@ -3,24 +3,24 @@
 //! name a file open it.
 
 mod study;
-mod words;
 
 use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use clap::Parser;
 use rayon::prelude::*;
 use rtflash_model::reading::Change;
 use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
 
-use crate::args::{CheckArgs, Commands, HostCommand};
+use crate::args::{CheckArgs, Cli, Commands, HostCommand};
 use crate::batch::{SetCommand, number};
 use crate::commands::generate::GeneratePlan;
 use crate::commands::host_input::Input;
 use crate::commands::{self, policies};
 use crate::pairs::{change, read_given};
+use crate::{CommandFailure, output};
 
-use self::words::{other, parse};
 use crate::answer::whole;
 pub use crate::answer::{InputFault, SetAnswer, Status, Unanswered};
 pub use crate::commands::host_input::NamedText;
@@ -267,4 +267,20 @@ pub fn soak(words: &[&str]) -> Result<SetAnswer, Unanswered> {
         Commands::Soak(args) => commands::soak::answer(&args, None).map(plain).map_err(plainly),
         _ => Err(other(words).into()),
     }
+}
+
+fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, CommandFailure> {
+    let parsed = Cli::try_parse_from(once("rtflash").chain(words));
+    parsed.map(|cli| cli.command).map_err(|error| {
+        let text = output::in_plain_words(&error.render().to_string());
+        // How a shell is to call it is nothing to a program.
+        let before = |text: &str, of: &str| text.split_once(of).map_or(text, |(before, _)| before).to_owned();
+        let problem = before(&before(&text, "\n\nUsage:"), "\n\nFor more information");
+        let problem = problem.trim();
+        CommandFailure(problem.strip_prefix("error: ").unwrap_or(problem).to_owned())
+    })
+}
+
+fn other(words: &[&str]) -> CommandFailure {
+    CommandFailure(format!("`{}` is not answered here", words.first().unwrap_or(&"")))
 }

@@ -8,8 +8,7 @@ use rtflash_draw::figures;
 use rtflash_experiment::output::summary;
 use rtflash_experiment::{Plan, Progress, Shard, Watcher, run};
 
-use super::plainly;
-use super::words::{other, parse};
+use super::{other, parse, plainly};
 use crate::CommandFailure;
 use crate::answer::{Status, Unanswered};
 use crate::args::{Commands, ExperimentKind};

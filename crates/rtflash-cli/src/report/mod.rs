@@ -25,12 +25,10 @@ pub use host::host;
 pub use size::size;
 
 pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
-    match path {
-        Some(path) if path == Path::new("-") => {
-            Err(CommandFailure("--report takes a file: the answer is on standard output".into()))
-        }
-        path => Ok(path.map(Path::to_owned)),
+    if path == Some(Path::new("-")) {
+        fail!("--report takes a file: the answer is on standard output");
     }
+    Ok(path.map(Path::to_owned))
 }
 
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
