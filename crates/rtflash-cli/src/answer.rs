@@ -181,7 +181,6 @@ impl From<SetAnswer> for Unanswered {
     }
 }
 
-/// A text that is the whole of an input.
 pub fn whole(text: Vec<u8>) -> Frame {
     Frame { text, first_line: 1, first_column: 1 }
 }

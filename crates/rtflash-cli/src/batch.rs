@@ -5,7 +5,6 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
-use rtflash_model::reading::Change;
 use rtflash_model::{TaskSetFile, read_task_set_bytes};
 
 use crate::CommandFailure;
@@ -13,10 +12,8 @@ use crate::answer::{SetAnswer, Status, Unanswered, refuse, whole};
 use crate::args::Format;
 use crate::output::{self, Output};
 use crate::pairs::{Beside, Given, Pairs, SetAndAllocation, read_given};
-use crate::source::InputSource;
 use rtflash_answers::ErrorLine;
 
-/// A command that answers task sets, one by one.
 pub trait SetCommand: Send + Sync {
     /// The answer to a task set, with what was given beside it, where anything was. `alone`:
     /// whether it is the only one.
@@ -29,18 +26,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Answers every task set of the source, changed like this.
-    pub fn run(
-        &self,
-        source: InputSource,
-        changes: &[Change],
-        command: &dyn SetCommand,
-    ) -> Result<Status, CommandFailure> {
-        self.run_pairs(Pairs::of(source).changed_by(changes), command)
-    }
-
-    /// As [`Batch::run`], with what was given beside each task set, where anything was.
-    pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
+    pub fn run(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = StreamNames { sets: pairs.sets_name.clone(), allocations: pairs.allocations_name().to_owned() };
         let (output, waiting) = (Output::stdout(), BTreeMap::new());
         let mut printer = Printer { output, worst: Status::Yes, wrong: 0, next: 0, waiting, written: Ok(true) };

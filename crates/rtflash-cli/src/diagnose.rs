@@ -15,7 +15,6 @@ const MAX_SHOWN: usize = 20;
 const WINDOW: usize = 120;
 const BEFORE: usize = 70;
 
-/// Characters of a message that are shown.
 const MAX_MESSAGE: usize = 400;
 
 /// The text to print about all that is wrong with `text`, with a newline at its end.
@@ -74,8 +73,8 @@ fn one(text: &str, line: usize, diagnostic: &Diagnostic, colour: bool) -> String
 /// The part of the range's first line around its beginning, and the bytes of this part that the
 /// range marks.
 fn excerpt(text: &str, range: &Range<usize>) -> (String, Range<usize>) {
-    let start = boundary(text, range.start);
-    let end = boundary(text, range.end).max(start);
+    let start = text.floor_char_boundary(range.start);
+    let end = text.floor_char_boundary(range.end).max(start);
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &text[line_start..start];
     let from = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
@@ -100,11 +99,6 @@ fn excerpt(text: &str, range: &Range<usize>) -> (String, Range<usize>) {
         }
     }
     (shown, mark_start..mark_end)
-}
-
-/// The offset, or the nearest one before it that is in the text and not inside a character.
-fn boundary(text: &str, offset: usize) -> usize {
-    text.floor_char_boundary(offset)
 }
 
 /// The beginning of a text of unknown origin, fit for a terminal.

@@ -46,6 +46,7 @@ mod source;
 mod whole;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -55,22 +56,23 @@ use args::{Cli, Commands};
 
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {
-    if let Some(text) = topic() {
-        return printed(&text).into();
-    }
+    let done = topic().map_or_else(called, |text| output::print(&text).map(|()| Status::Yes));
+    done.unwrap_or_else(|failure| {
+        output::complain(&output::error(&failure.0));
+        Status::Wrong
+    })
+    .into()
+}
+
+fn called() -> Result<Status, CommandFailure> {
     let parsed = args::help::summarised(Cli::command()).try_get_matches();
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => return told(&error).into(),
-    };
-    output::choose(cli.color, cli.quiet);
-    let result = carry_out(cli.command).or_else(Unanswered::tell);
-    result
-        .unwrap_or_else(|failure| {
-            output::complain(&output::error(&failure.0));
-            Status::Wrong
-        })
-        .into()
+    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => {
+            output::choose(cli.color, cli.quiet);
+            carry_out(cli.command).or_else(Unanswered::tell)
+        }
+        Err(error) => printed(&error),
+    }
 }
 
 fn carry_out(command: Commands) -> Result<Status, Unanswered> {
@@ -118,29 +120,16 @@ fn topic() -> Option<String> {
     }
 }
 
-fn printed(text: &str) -> Status {
-    match output::print(text) {
-        Ok(()) => Status::Yes,
-        Err(failure) => {
-            output::complain(&output::error(&failure.0));
-            Status::Wrong
-        }
-    }
-}
-
-/// Prints help, the version, or what is wrong with the call.
-fn told(error: &clap::Error) -> Status {
+/// Prints help and versions, which clap has as errors, and complains about calls that are wrong.
+fn printed(error: &clap::Error) -> Result<Status, CommandFailure> {
     if error.use_stderr() {
         output::complain(&output::in_plain_words(&error.render().ansi().to_string()));
-        return Status::Wrong;
+        return Ok(Status::Wrong);
     }
     match error.print().and_then(|()| io::stdout().flush()) {
         // A reader that has gone away while help was printed is no error either.
-        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-            output::complain(&output::error(&CommandFailure::io("cannot write", &failed).0));
-            Status::Wrong
-        }
-        _ => Status::Yes,
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => Err(CommandFailure::io("cannot write", &failed)),
+        _ => Ok(Status::Yes),
     }
 }
 
@@ -152,5 +141,9 @@ impl CommandFailure {
     /// A failure to read or write something.
     pub fn io(what: &str, error: &std::io::Error) -> CommandFailure {
         CommandFailure(format!("{what}: {error}"))
+    }
+
+    fn writing(path: &Path, error: &std::io::Error) -> CommandFailure {
+        CommandFailure::io(&format!("cannot write {}", path.display()), error)
     }
 }

@@ -12,7 +12,6 @@ use crate::whole::{self, WholeFile};
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Says once, at the start, when to colour and whether to print answers.
 pub fn choose(color: Color, quiet: bool) {
     let choice = match color {
         Color::Auto => anstream::ColorChoice::Auto,
@@ -27,7 +26,6 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes an answer to standard output.
 pub fn print(answer: &str) -> Result<(), CommandFailure> {
     let mut output = Output::stdout();
     output
@@ -37,7 +35,6 @@ pub fn print(answer: &str) -> Result<(), CommandFailure> {
         .map_err(|error| CommandFailure::io("cannot write", &error))
 }
 
-/// What begins a style.
 const ESCAPE: u8 = 0x1b;
 
 /// Standard output, or a file. A reader that has gone away is no error: writing just ends.
@@ -139,11 +136,9 @@ pub fn complaints_in_colour() -> bool {
 
 /// Writes a file with this content; it is there once it is whole.
 pub fn save(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
-    let failure = |error| CommandFailure::io(&format!("cannot write {}", path.display()), &error);
-    whole::write(path, content).map_err(failure)
+    whole::write(path, content).map_err(|error| CommandFailure::writing(path, &error))
 }
 
-/// A folder to write into; it is made where it is not there.
 pub fn folder(path: &Path) -> Result<(), CommandFailure> {
     if path == Path::new("-") || path.exists() && !path.is_dir() {
         fail!("cannot write into {}: it is no folder", path.display());

@@ -12,6 +12,7 @@ use rtflash_model::{
 
 use crate::CommandFailure;
 use crate::answer::Unanswered;
+use crate::args::ChangeArg;
 use crate::source::InputSource;
 
 #[derive(Debug)]
@@ -38,7 +39,6 @@ pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands beside a task set in the stream of allocations.
 #[derive(Debug)]
 pub enum Beside {
     /// There is no such stream.
@@ -74,28 +74,20 @@ impl Values {
 }
 
 impl Pairs {
-    pub fn of(sets: InputSource) -> Pairs {
-        Pairs { sets_name: sets.name.clone(), changes: Vec::new(), sets: Frames::new(sets), allocations: None }
-    }
-
-    /// The files `sets` and `allocations`, of which one may be standard input.
-    pub fn open(sets: &Path, allocations: Option<&Path>) -> Result<Pairs, CommandFailure> {
+    /// The files `sets` and `allocations`, of which one can be standard input.
+    pub fn open(sets: &Path, allocations: Option<&Path>, changed: &ChangeArg) -> Result<Pairs, CommandFailure> {
         if allocations == Some(sets) && sets.as_os_str() == "-" {
             fail!("the task set and the allocation cannot both come from standard input");
         }
-        let mut pairs = Pairs::of(InputSource::open(sets)?);
-        if let Some(path) = allocations {
-            let source = InputSource::open(path)?;
-            let name = source.name.clone();
-            let frames = Frames::new(source);
-            pairs.allocations = Some(Values { name, frames, ready: VecDeque::new(), taken: 0 });
-        }
-        Ok(pairs)
-    }
-
-    #[must_use]
-    pub fn changed_by(self, changes: &[Change]) -> Pairs {
-        Pairs { changes: changes.to_vec(), ..self }
+        let sets = InputSource::open(sets)?;
+        let allocations = allocations.map(InputSource::open).transpose()?.map(|source| Values {
+            name: source.name.clone(),
+            frames: Frames::new(source),
+            ready: VecDeque::new(),
+            taken: 0,
+        });
+        let (sets_name, changes) = (sets.name.clone(), changed.changes.clone());
+        Ok(Pairs { sets_name, changes, sets: Frames::new(sets), allocations })
     }
 
     pub fn allocations_name(&self) -> &str {
@@ -135,7 +127,6 @@ impl Pairs {
     }
 }
 
-/// The next values of a stream.
 pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option<Vec<Frame>>, CommandFailure> {
     frames.next_batch().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref::<FrameTooLong>()) {
         Some(long) => CommandFailure(format!("{name}:{}:{}: {long}", long.first_line, long.first_column)),

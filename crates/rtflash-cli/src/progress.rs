@@ -80,7 +80,6 @@ impl Bar {
         Bar {}
     }
 
-    /// No bar.
     pub fn ticking(_: String, _: u64) -> Bar {
         Bar {}
     }
@@ -100,7 +99,6 @@ impl Bar {
     pub fn finish(&self) {}
 }
 
-/// How far a run is.
 pub struct RunBar {
     bar: Bar,
     /// Nanoseconds of the run.
@@ -130,7 +128,6 @@ fn template(length: &str) -> String {
     format!("{{wide_bar}} {{percent}} % of {length}, {{msg}}, {{eta}} left")
 }
 
-/// Operations, and how many there were a second.
 fn counted(operations: u64, seconds: f64) -> String {
     let rate = if seconds > 0.0 { operations as f64 / seconds } else { 0.0 };
     format!("{} operations, {rate:.0} a second", separated(operations.into()))

@@ -35,7 +35,6 @@ impl Read for InputSource {
     }
 }
 
-/// Says so where more than one of a command's files would come from standard input.
 #[cfg(any(test, feature = "exchange"))]
 pub fn at_most_one_from_stdin(paths: &[&Path]) -> Result<(), CommandFailure> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -44,12 +43,10 @@ pub fn at_most_one_from_stdin(paths: &[&Path]) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// The name and text of a file that holds one value.
 pub fn read(path: &Path) -> Result<(String, String), CommandFailure> {
     read_within(InputSource::open(path)?, MAX_FRAME)
 }
 
-/// The name and text of an open source of at most `most` bytes.
 fn read_within(mut source: InputSource, most: usize) -> Result<(String, String), CommandFailure> {
     let mut bytes = Vec::new();
     Read::by_ref(&mut source)

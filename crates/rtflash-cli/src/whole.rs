@@ -150,7 +150,6 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file with this content.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(content)?;
@@ -195,7 +194,6 @@ fn draft(place: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder(place))
 }
 
-/// The folder that a path is in.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

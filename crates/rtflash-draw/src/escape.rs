@@ -21,7 +21,6 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a character turns the direction of text, or is none.
 pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -38,11 +38,8 @@ pub struct Gantt {
     members: PerId<SourceId, usize>,
     kinds: PerId<SourceId, Kind>,
     lanes: Lanes,
-    /// What erases on this device, for the legend.
     erases: Erases,
-    /// Streams of jobs that are not real-time.
     streams: Vec<String>,
-    /// When the run ended.
     end: u64,
     groups: Vec<RowGroup>,
     rows: Vec<ChartRow>,
@@ -64,16 +61,13 @@ pub struct Gantt {
 struct RowGroup {
     name: String,
     rows: std::ops::Range<usize>,
-    /// Names of the cluster's tasks, in order.
     tasks: Vec<String>,
-    /// Whether it is a cluster without tasks.
     free: bool,
 }
 
 #[derive(Debug)]
 struct ChartRow {
     name: String,
-    /// Of the chip, or the channel.
     number: u32,
     bars: Vec<ChartBar>,
 }
@@ -94,14 +88,12 @@ struct PendingBar {
     cluster: Option<ClusterId>,
 }
 
-/// A job that is late.
 #[derive(Debug)]
 struct Miss {
     job: JobId,
     release: u64,
     deadline: u64,
     completed: Option<u64>,
-    /// The position of its group.
     group: Option<usize>,
 }
 
@@ -195,7 +187,6 @@ impl Gantt {
         }
     }
 
-    /// Joins bars until half of the room is free again.
     fn join(&mut self) {
         let cells = (self.max / 2 / self.rows.len().max(1)).max(1);
         for row in &mut self.rows {
@@ -203,11 +194,6 @@ impl Gantt {
         }
         self.bars = self.rows.iter().map(|row| row.bars.len()).sum();
         self.coarse = Some((self.to - self.from).div_ceil(cells as u64));
-    }
-
-    /// The position of a job's task in its cluster.
-    fn member(&self, job: JobId) -> usize {
-        self.members[job.source]
     }
 
     /// Rows of a group that are drawn, and those that are folded into one line: chips without
@@ -228,12 +214,10 @@ impl Gantt {
         [of("free and idle: chip", true), of("idle: bus", false)].into_iter().flatten().collect()
     }
 
-    /// What an operation of a job is.
     fn look_name(&self, look: Look, job: JobId) -> &'static str {
         look.name(Erases::of_job(self.kinds[job.source]))
     }
 
-    /// A job's name without its number and its kind: the task's.
     fn short_name(&self, job: JobId) -> &str {
         let name = self.names[job.source].as_str();
         name.strip_suffix(".read").or(name.strip_suffix(".write")).or(name.strip_suffix(".gc")).unwrap_or(name)
@@ -289,8 +273,6 @@ impl Gantt {
     }
 }
 
-/// By source: the position of its task in the cluster; of a stream of jobs, among the streams. 0
-/// for what belongs to no task.
 fn members(plan: &Plan) -> PerId<SourceId, usize> {
     let member = |source: &Source| match (source.owner, source.cluster) {
         (Owner::Stream(stream), _) => stream,
@@ -303,7 +285,6 @@ fn members(plan: &Plan) -> PerId<SourceId, usize> {
     plan.sources().iter().map(member).collect()
 }
 
-/// A task's name among those in the order of tasks.
 fn name_of(names: &[(TaskId, String)], task: TaskId) -> Option<&String> {
     let (before, _) = names.split_at(names.partition_point(|of| of.0 <= task));
     before.last().filter(|of| of.0 == task).map(|of| &of.1)
@@ -335,7 +316,6 @@ fn ranges(mut numbers: Vec<u32>) -> String {
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-/// The name, cut to at most `max` characters.
 fn shortened(name: &str, max: usize) -> String {
     if name.chars().count() <= max {
         return name.to_owned();

@@ -74,9 +74,6 @@ impl Tracks {
 
 impl<W: Write> Perfetto<W> {
     /// The beginning of a trace of this plan: the names of all tracks.
-    ///
-    /// # Errors
-    /// Those of the writer.
     pub fn new(plan: &Plan, out: W) -> io::Result<Perfetto<W>> {
         let mut events = TraceEvents::new(out)?;
         let (chips, channels) = (plan.device().chips(), plan.device().channels());
@@ -114,9 +111,6 @@ impl<W: Write> Perfetto<W> {
     }
 
     /// Writes what a record shows.
-    ///
-    /// # Errors
-    /// Those of the writer.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         self.counters.advance(record.start(), &mut self.events)?;
         match record {
@@ -137,9 +131,6 @@ impl<W: Write> Perfetto<W> {
 
     /// Ends pending jobs at `duration`, marks those that are late by then, closes the JSON, flushes
     /// the writer and gives it back.
-    ///
-    /// # Errors
-    /// Those of the writer.
     pub fn finish(mut self, duration: Instant) -> io::Result<W> {
         self.counters.finish(duration, &mut self.events)?;
         for (job, release) in std::mem::take(&mut self.pending) {
@@ -238,7 +229,6 @@ impl<W: Write> Perfetto<W> {
         self.events.end()
     }
 
-    /// At the deadline, on the track of the source.
     fn miss(&mut self, job: JobId, deadline: Instant, completed: Option<Instant>) -> io::Result<()> {
         let tid = self.tracks.source(job.source);
         self.events

@@ -19,42 +19,31 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 /// Why there is no picture.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// This is no SVG document: what the reader says.
     #[error("not an SVG figure: {0}")]
     Svg(String),
-    /// The figure has no extent, or too large a one to be drawn.
     #[error("a figure too large (or too small) for a picture")]
     Size,
-    /// The picture cannot be encoded: what the encoder says.
     #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
 }
 
-/// Reads an SVG figure, all of whose text is in the embedded font.
-///
-/// # Errors
-/// Where the figure is none.
+/// Reads an SVG figure, all of whose text is in the embedded font. Fails if the figure is none.
 pub fn svg_tree(svg: &str) -> Result<Tree, PngError> {
     let options = Options { fontdb: FONTS.clone(), font_family: "DejaVu Sans".into(), ..Options::default() };
     Tree::from_str(svg, &options).map_err(|error| PngError::Svg(error.to_string()))
 }
 
 /// Draws an SVG figure with two pixels for each of its units, fewer where the picture would become
-/// too large.
-///
-/// # Errors
-/// Where the figure is none, or cannot be drawn.
+/// too large. Fails if the figure is none, or cannot be drawn.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     png_scaled(svg, 2.0)
 }
 
 /// Draws an SVG figure with `scale` pixels for each of its units (96 in an inch), fewer where the
-/// picture would become too large.
-///
-/// # Errors
-/// Where the figure is none, or cannot be drawn.
+/// picture would become too large. Fails if the figure is none, or cannot be drawn.
 pub fn png_scaled(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let tree = svg_tree(svg)?;
     let size = tree.size();

@@ -34,10 +34,7 @@ impl NamedFigure {
     }
 
     /// Its files, by name: SVG, PNG, PDF, a table of its numbers (`.dat`), and a picture for LaTeX
-    /// that needs no other file (`.tex`).
-    ///
-    /// # Errors
-    /// Where it cannot be drawn.
+    /// that needs no other file (`.tex`). Fails if it cannot be drawn.
     #[cfg(feature = "pdf")]
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, FigureError> {
         let mut files = self.text_files();
@@ -81,10 +78,8 @@ pub fn figures(plan: &Plan, tallies: &[Tally]) -> Vec<NamedFigure> {
 
 #[cfg(feature = "pdf")]
 /// Writes the tables (CSV) and figures (SVG, PNG, PDF, pgfplots) of an experiment into a directory,
-/// which is made if it is not there. Returns the names of the files.
-///
-/// # Errors
-/// Where a file cannot be written, or a figure cannot be drawn.
+/// which is made if it is not there. Returns the names of the files. Fails if a file cannot be
+/// written, or a figure cannot be drawn.
 pub fn write_results(plan: &Plan, tallies: &[Tally], directory: &Path) -> io::Result<Vec<String>> {
     fs::create_dir_all(directory)?;
     let mut files: Vec<(String, Vec<u8>)> =
@@ -169,7 +164,6 @@ fn place(x: f64, of: Estimate) -> MeasuredPoint {
     MeasuredPoint { x, y: of.value, low: of.low, high: of.high }
 }
 
-/// One curve for each contender, named by what tells it from the others.
 fn curves(plan: &Plan, points: impl Fn(usize) -> Vec<MeasuredPoint>) -> Vec<Curve> {
     let contenders = plan.contenders();
     let several = contenders.windows(2).any(|pair| pair[0].analysis.name() != pair[1].analysis.name());

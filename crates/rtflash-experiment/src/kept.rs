@@ -6,42 +6,33 @@ use crate::progress::Progress;
 
 /// What a file begins with; eight digits of the checksum follow.
 const HEAD: &[u8] = b"{\"crc32\":\"";
-/// Between the checksum and what it is of.
 const MIDDLE: &[u8] = b"\",\"progress\":";
-/// What a file ends with.
 const TAIL: &[u8] = b"}\n";
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;
 
 /// Why bytes are not progress that was kept.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeptError {
-    /// They do not have the form of a file with a checksum.
     #[error("it is not what this version of rtflash writes: damaged, or of another version")]
     Form,
-    /// The checksum is not that of the content.
     #[error("its checksum is not that of its content: it is damaged, or was changed")]
     Checksum,
-    /// The checksum is right, and the content is still not progress: what is wrong with it.
     #[error("its content is no progress: {0}")]
     Content(String),
 }
 
 impl Progress {
     /// The bytes of a file that keeps it: JSON on one line, with the CRC-32 of all that is counted.
-    ///
-    /// # Errors
-    /// None that is known: all it holds can be written.
     pub fn to_kept(&self) -> io::Result<Vec<u8>> {
         Ok(framed(&serde_json::to_vec(self)?))
     }
 
     /// What such bytes keep. Bytes that [`Progress::to_kept`] does not write are refused, and so
     /// are all that differ from what it wrote within any 32 bits in a row: a CRC-32 finds each such
-    /// change. Whether the counts are those of a plan is for [`Progress::suits`].
-    ///
-    /// # Errors
-    /// Where the bytes are not, or no more, what was written.
+    /// change. Whether the counts are those of a plan is for [`Progress::suits`]. Fails if the
+    /// bytes are not, or no more, what was written.
     pub fn from_kept(bytes: &[u8]) -> Result<Progress, KeptError> {
         let rest = bytes.strip_prefix(HEAD).ok_or(KeptError::Form)?;
         let (_, rest) = rest.split_at_checked(DIGITS).ok_or(KeptError::Form)?;
@@ -54,7 +45,6 @@ impl Progress {
     }
 }
 
-/// Content with its checksum.
 fn framed(content: &[u8]) -> Vec<u8> {
     let checksum = format!("{:0DIGITS$x}", crc32fast::hash(content));
     [HEAD, checksum.as_bytes(), MIDDLE, content, TAIL].concat()

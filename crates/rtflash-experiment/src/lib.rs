@@ -43,15 +43,13 @@ mod shard;
 pub mod statistics;
 mod stretches;
 pub mod tally;
-mod whole;
 
 pub use failure::RunFailure;
 pub use kept::KeptError;
 pub use plan::{ExperimentError, Plan};
 pub use progress::{MergeError, Progress, merge};
-pub use run::{Watcher, run};
+pub use run::{Watcher, run, run_whole};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
-pub use whole::run_whole;
 
 /// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that
 /// results depend on, and the versions of what they use. The same on every machine that builds the

@@ -12,13 +12,10 @@ use crate::tally::Tally;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// Says which experiment this is.
     manifest: String,
-    /// Which part of it.
     shard: Shard,
     /// Positions within the part that are done.
     done: Stretches,
-    /// For each point.
     tallies: Vec<Tally>,
 }
 
@@ -109,7 +106,6 @@ impl Progress {
         &self.done
     }
 
-    /// Counts a range of positions that has been done.
     pub(crate) fn add(&mut self, range: std::ops::Range<u64>, tallies: &[(usize, Tally)]) {
         self.done.insert(range);
         for (point, tally) in tallies {
@@ -120,10 +116,8 @@ impl Progress {
     }
 }
 
-/// The whole from its parts, in any order.
-///
-/// # Errors
-/// Where a part is missing, there twice, unfinished or of another experiment.
+/// The whole from its parts, in any order. Fails if a part is missing, there twice, unfinished or
+/// of another experiment.
 pub fn merge(plan: &Plan, parts: &[Progress]) -> Result<Progress, MergeError> {
     let first = parts.first().ok_or(MergeError::Nothing)?;
     let count = first.shard.count();

@@ -10,6 +10,7 @@ use crate::failure::RunFailure;
 use crate::measure::Counter;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::shard::Shard;
 use crate::stretches::Stretches;
 use crate::tally::Tally;
 
@@ -18,6 +19,7 @@ use crate::tally::Tally;
 const HANDFUL: Duration = Duration::from_millis(25);
 /// Sets that a thread takes at once, at most.
 const MAX: u64 = 1 << 16;
+
 /// An observer of an experiment under way. Called from several threads, one at a time.
 pub trait Watcher: Send {
     /// `sets` more sets are done.
@@ -29,10 +31,7 @@ pub trait Watcher: Send {
         Duration::from_millis(500)
     }
 
-    /// Keeps the progress, so that a later run can go on from here.
-    ///
-    /// # Errors
-    /// Where it cannot be kept.
+    /// Keeps the progress, so that a later run can go on from here. Fails if it cannot be kept.
     fn keep(&mut self, progress: &Progress) -> io::Result<()>;
 }
 
@@ -49,10 +48,8 @@ struct Shared<'w> {
 /// pool.
 ///
 /// The result does not depend on threads, nor on how often it was interrupted: it is made of sums
-/// of whole numbers.
-///
-/// # Errors
-/// Where progress cannot be kept, or an algorithm does not divide the chips among the tasks.
+/// of whole numbers. Fails if progress cannot be kept, or an algorithm does not divide the chips
+/// among the tasks.
 pub fn run(plan: &Plan, progress: Progress, watcher: &mut dyn Watcher) -> Result<Progress, RunFailure> {
     let all = progress.shard().sets(plan.sets());
     let taken = progress.stretches().clone();
@@ -103,7 +100,6 @@ fn take(shared: &Mutex<Shared<'_>>, all: u64, wanted: u64, threads: u64) -> Opti
     Some(range)
 }
 
-/// Counts the sets at these positions, point by point.
 fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Result<Vec<(usize, Tally)>, RunFailure> {
     let shard = shared.lock().unwrap_or_else(PoisonError::into_inner).progress.shard();
     let mut counter = Counter::default();
@@ -143,4 +139,24 @@ fn give(shared: &Mutex<Shared<'_>>, range: Range<u64>, counted: Result<Vec<(usiz
         shared.keep_every = shared.watcher.keep_every().max(started.elapsed() * 20);
     }
     shared.failed.is_none()
+}
+
+/// A watcher that ignores progress and keeps nothing.
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn advance(&mut self, _: u64) {}
+
+    fn keep(&mut self, _: &Progress) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Works through all sets of a plan, on all threads of the current rayon pool, and gives what was
+/// counted at each point. One that is to survive a kill, or to be shared among machines, is
+/// [`run`](fn@run) with a [`Watcher`] that keeps its progress. Fails if an algorithm does not
+/// divide the chips among the tasks.
+pub fn run_whole(plan: &Plan) -> Result<Vec<Tally>, RunFailure> {
+    let blank = Progress::new(plan, "", Shard::WHOLE);
+    Ok(run(plan, blank, &mut Nobody)?.tallies().to_vec())
 }

@@ -17,9 +17,9 @@ pub struct Shard {
 }
 
 /// Why there is no such part. Says what would be right.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
-    /// Not two whole numbers.
     #[error("write I/N, such as 0/4 for the first of four parts")]
     Form,
     /// I is not below N.
@@ -30,7 +30,6 @@ pub enum ShardError {
         /// N.
         count: u32,
     },
-    /// N is zero or above [`MAX_SHARDS`].
     #[error("{0} parts: from 1 to {MAX_SHARDS} are possible")]
     Count(u32),
 }
@@ -39,10 +38,7 @@ impl Shard {
     /// Everything, as one part.
     pub const WHOLE: Shard = Shard { index: 0, count: 1 };
 
-    /// Part `index` of `count`.
-    ///
-    /// # Errors
-    /// Where there is no such part.
+    /// Part `index` of `count`. Fails if there is no such part.
     pub fn new(index: u32, count: u32) -> Result<Shard, ShardError> {
         if count == 0 || count > MAX_SHARDS {
             return Err(ShardError::Count(count));

@@ -58,17 +58,14 @@ impl Stretches {
         start..stop.max(start).min(start.saturating_add(max))
     }
 
-    /// Start and end of each range, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter().copied()
     }
 
-    /// How many positions are there.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// The position behind the last.
     pub fn end(&self) -> u64 {
         self.0.last().map_or(0, |last| last.1)
     }

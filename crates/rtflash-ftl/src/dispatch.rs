@@ -11,7 +11,6 @@ use crate::step_pages::{PROGRAMMED, PageInStep, READ};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FirstJob {
-    /// That in this slot.
     Request(u32),
     Collection,
 }

@@ -105,11 +105,8 @@ impl Ftl<'_, '_> {
     /// Logical pages of a source's range hold nothing from now on; streams of jobs are numbered
     /// behind the sources. The page that its processor programmed last keeps its content, and can
     /// be trimmed once another one has been programmed. After a loss of power pages can hold again
-    /// what they held at any time before.
-    ///
-    /// # Errors
-    /// If a page is not the source's, or is one of zones, which are overwritten as a whole. Then
-    /// nothing has changed.
+    /// what they held at any time before. Fails if a page is not the source's, or is one of zones,
+    /// which are overwritten as a whole. Then nothing has changed.
     pub fn trim(&mut self, source: u32, pages: &[u32]) -> Result<(), Refused> {
         let of = self.sources.get(index(source)).ok_or(Refused::NoSource)?;
         let (declared, cluster) = (of.declared, self.clusters[index(of.declared.cluster)]);

@@ -63,10 +63,8 @@ impl<'m> Ftl<'_, 'm> {
     /// its cluster: rules S1 and R1.
     ///
     /// `nominal_ns`, if it is known, is its nominal arrival, no longer ago than its jitter: its
-    /// deadline is counted from there. Takes some steps a page, a waiting request and a chip.
-    ///
-    /// # Errors
-    /// If it would break the guarantee of others. Then nothing has changed.
+    /// deadline is counted from there. Takes some steps a page, a waiting request and a chip. Fails
+    /// if it would break the guarantee of others. Then nothing has changed.
     pub fn request(
         &mut self,
         source: u32,

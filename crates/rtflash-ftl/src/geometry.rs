@@ -95,7 +95,6 @@ impl Geometry {
         all.is_countable().then_some(all)
     }
 
-    /// A source has `waiting` requests of `pages` pages, each with a part on every processor.
     fn add_requests(&mut self, waiting: u32, pages: u32, processors: u32) -> Option<()> {
         let each = |count: u32| index(waiting).checked_mul(index(count));
         self.requests = self.requests.checked_add(index(waiting))?;

@@ -232,7 +232,6 @@ pub struct ImageCluster<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bytes<'a>(&'a [u8]);
 
-/// Where each list behind the clusters begins, and the end.
 struct Sections {
     sources: usize,
     chips: usize,
@@ -259,12 +258,10 @@ impl Bytes<'_> {
         core::array::from_fn(|nth| self.u64(at.saturating_add(8 * nth)))
     }
 
-    /// How many clusters, sources, chips, rings and streams of jobs there are.
     fn counts(&self) -> [u32; 5] {
         self.words(20)
     }
 
-    /// `None` where they are beyond any memory.
     fn sections(&self) -> Option<Sections> {
         let [all_clusters, all_sources, all_chips, all_rings, all_jobs] = self.counts();
         let behind = |from: usize, count: u32, each: usize| index(count).checked_mul(each)?.checked_add(from);
@@ -284,10 +281,7 @@ impl Bytes<'_> {
 
 impl<'a> Image<'a> {
     /// The image that these bytes are. Compares each source with those before it, and looks each
-    /// chip up in the clusters before its own.
-    ///
-    /// # Errors
-    /// If they are no image, or state what cannot be.
+    /// chip up in the clusters before its own. Fails if they are no image, or state what cannot be.
     pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, ImageError> {
         let image = Image { bytes: Bytes(bytes) };
         image.validate()?;

@@ -55,7 +55,6 @@ pub(crate) fn marks(bits: &mut [u64], bit: u32) {
     bits[index(bit / 64)] |= 1 << (bit % 64);
 }
 
-/// Marks a range of bits, word by word.
 pub(crate) fn marks_all(bits: &mut [u64], mut range: Range<u32>) {
     while range.start < range.end {
         let (word, first) = (range.start / 64, range.start % 64);
@@ -70,7 +69,6 @@ pub(crate) fn clears(bits: &mut [u64], bit: u32) {
     bits[index(bit / 64)] &= !(1 << (bit % 64));
 }
 
-/// Clears a bit, and says whether it was set.
 #[inline]
 pub(crate) fn takes(bits: &mut [u64], bit: u32) -> bool {
     let was = has(bits, bit);

@@ -64,7 +64,6 @@ pub struct Pages<M: Memory> {
     free: u32,
     /// The page that was programmed last; [`NONE`] where none was.
     newest: u32,
-    /// Where tasks own zones.
     zones: Option<Zones<M>>,
 }
 

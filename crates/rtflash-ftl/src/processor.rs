@@ -11,7 +11,6 @@ use crate::pass::{GcStep, PaddedPass, Pass, RowPage};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PassTerms {
     collection: ImageCollection,
-    /// The least that a pass takes.
     padded: PaddedPass,
 }
 

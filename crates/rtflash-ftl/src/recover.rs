@@ -68,10 +68,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// Reads each page once, twice if there is an older one of it, and the pages of one block of
     /// each processor once more; erases each block at most once, and collects garbage until the
     /// reserve is there: [`RecoveryBound`] has the numbers. If tasks own zones nothing is erased,
-    /// and [`Ftl::next_of_round`] states where writers go on.
-    ///
-    /// # Errors
-    /// If the memory is too short, pages are of another image, or there is no room.
+    /// and [`Ftl::next_of_round`] states where writers go on. Fails if the memory is too short,
+    /// pages are of another image, or there is no room.
     pub fn recovered(
         image: &Image<'_>,
         late: u32,

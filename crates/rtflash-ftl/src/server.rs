@@ -16,10 +16,8 @@ impl Ftl<'_, '_> {
     /// programs can fail, by E of Section 17 more.
     ///
     /// Takes some steps a page, a chip of the cluster, a waiting request, a source and a stream.
-    ///
-    /// # Errors
-    /// If there is no such stream, too many jobs of it wait, it has no page or more than declared,
-    /// pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
+    /// Fails if there is no such stream, too many jobs of it wait, it has no page or more than
+    /// declared, pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
     pub fn job(&mut self, stream: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Result<Taken, Refused> {
         let position = index(self.streams_from).checked_add(index(stream)).ok_or(Refused::NoSource)?;
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;

@@ -130,7 +130,6 @@ impl NewProcessor<'_> {
         index(self.of.logical_per_chip()) * index(self.columns.width)
     }
 
-    /// Whether a logical page of the cluster is one of them.
     pub(crate) fn has(&self, lpn: u32) -> bool {
         let Columns { offset, stride, .. } = self.columns;
         let nth = lpn.checked_sub(offset);
@@ -194,9 +193,7 @@ pub(crate) trait PagesAtStart {
 
 impl<'s, 'm> Ftl<'s, 'm> {
     /// The state machine of an image, as the chips are at the start. `late` as in [`Geometry::of`].
-    ///
-    /// # Errors
-    /// If the memory is too short, or the chips do not begin as the certificate asks.
+    /// Fails if the memory is too short, or the chips do not begin as the certificate asks.
     pub fn new(
         image: &Image<'_>,
         late: u32,
@@ -255,7 +252,6 @@ impl<'s, 'm> Ftl<'s, 'm> {
     }
 }
 
-/// Sources and streams of the image, with the slots and words of their requests.
 fn lend_requests(
     image: &Image<'_>,
     late: u32,

@@ -15,10 +15,8 @@ pub struct DataFile {
 
 impl DataFile {
     /// Opens the file at this path with `size` bytes, and keeps what it contains. Bytes never
-    /// written take no blocks.
-    ///
-    /// # Errors
-    /// If it cannot be made, is of another size, or another process keeps its data in it.
+    /// written take no blocks. Fails if it cannot be made, is of another size, or another process
+    /// keeps its data in it.
     pub fn open(path: &Path, size: u64) -> io::Result<DataFile> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(|error| match error {
@@ -41,10 +39,7 @@ impl DataFile {
     }
 
     /// A data file of `size` bytes in an open file, which can be without a name and end with the
-    /// process.
-    ///
-    /// # Errors
-    /// If the file cannot get its size.
+    /// process. Fails if the file cannot get its size.
     pub fn of(file: File, size: u64) -> io::Result<DataFile> {
         file.set_len(size)?;
         DataFile::new(file)
@@ -56,17 +51,14 @@ impl DataFile {
         Ok(file)
     }
 
-    /// Reads all of `data` from there on.
     pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
         self.at(offset)?.read_exact(data)
     }
 
-    /// Writes all of `data` from there on.
     pub(crate) fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.at(offset)?.write_all(data)
     }
 
-    /// What was written is on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.synced.sync_data()
     }

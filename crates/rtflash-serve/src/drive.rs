@@ -37,15 +37,14 @@ pub struct ClientCommand {
 }
 
 /// Why a command is not taken.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
-    /// There is no such export, or it has no such pages, or there are none.
     #[error("there are no such pages")]
     NoSuchPages,
     /// The task does not read, or does not write; who does not write does not trim.
     #[error("the task declares no such requests")]
     NotDeclared,
-    /// It owns zones, and this write does not go on where the last one ended.
     #[error("the task owns zones, and writes them in order")]
     OutOfOrder,
     /// Its pages cannot be trimmed: it owns zones, or its cluster has no certificate.
@@ -98,18 +97,15 @@ pub struct ServedRun {
     pub duration: Instant,
 }
 
-/// A source of requests.
 #[derive(Debug)]
 struct ServedSource {
     number: SourceId,
     policeman: Policeman,
     counts: ServedRequests,
-    /// Whether it writes zones, and where the next write begins.
     in_order: bool,
     next: u32,
 }
 
-/// A command that is not over.
 #[derive(Debug)]
 struct OpenCommand {
     source: usize,
@@ -119,7 +115,6 @@ struct OpenCommand {
     held: bool,
 }
 
-/// A request on the device.
 #[derive(Debug)]
 struct OpenRequest {
     source: usize,
@@ -133,9 +128,7 @@ pub struct Drive<'a> {
     hosted: Hosted<'a, Checks<'a>>,
     exports: Vec<Export>,
     sources: Vec<ServedSource>,
-    /// Of each export the positions of its reads and its writes.
     of_export: Vec<[Option<usize>; 2]>,
-    /// Pages that were trimmed of each export.
     trimmed: Vec<u64>,
     commands: HashMap<Ticket, OpenCommand>,
     requests: HashMap<JobId, OpenRequest>,
@@ -272,7 +265,6 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// A job of the device is over.
     fn is_over(&mut self, job: JobId, now: Instant, over: &mut Vec<u64>) {
         // Jobs of garbage collection belong to no request.
         let Some(OpenRequest { source, nominal, shares }) = self.requests.remove(&job) else { return };

@@ -57,7 +57,6 @@ impl Export {
     }
 }
 
-/// How pages are placed where a source's requests are served.
 fn placement(plan: &Plan, source: &Source) -> Placement {
     match (plan.promise(), source.cluster) {
         (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.placement,

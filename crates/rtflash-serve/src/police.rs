@@ -17,7 +17,6 @@ use crate::export::PageRule;
 /// The number of a client's command.
 pub(crate) type Ticket = u64;
 
-/// What is left of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WaitingPages {
     ticket: Ticket,
@@ -25,12 +24,9 @@ struct WaitingPages {
     pages: u32,
 }
 
-/// A request that leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AllowedRequest {
-    /// Its nominal arrival.
     pub nominal: Instant,
-    /// Its pages.
     pub pages: Vec<u32>,
     /// How many of them are whose.
     pub shares: Vec<(Ticket, u32)>,
@@ -52,7 +48,6 @@ pub(crate) struct Policeman {
 }
 
 impl Policeman {
-    /// The one of a source of the plan; `None` where it is no task's requests.
     pub(crate) fn new(plan: &Plan, source: SourceId) -> Option<Policeman> {
         let of = plan.sources().get(source)?;
         let Releases::Periodic(period) = of.releases else { return None };
@@ -68,7 +63,6 @@ impl Policeman {
         })
     }
 
-    /// A command waits behind the others.
     pub(crate) fn wait(&mut self, ticket: Ticket, first: u32, pages: u32) {
         self.waiting.push_back(WaitingPages { ticket, first, pages });
     }

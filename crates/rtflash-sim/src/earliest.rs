@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 const NEVER: u64 = u64::MAX;
 
-/// The earlier of two instants, of which either or both may be missing.
 #[inline]
 pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {
@@ -15,7 +14,6 @@ pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
     }
 }
 
-/// How many places, or groups of places, are compared at once.
 const WIDTH: usize = 4;
 
 /// An instant for each of some places, or none, and the place of the earliest: the lowest among
@@ -38,7 +36,6 @@ fn least(group: &[u64; WIDTH]) -> u64 {
 }
 
 impl Earliest {
-    /// For this number of places, without instants.
     pub(crate) fn new(places: usize) -> Earliest {
         let (mut leaves, mut level) = (0, 1);
         while level * WIDTH < places {
@@ -59,7 +56,6 @@ impl Earliest {
         self.least
     }
 
-    /// The place of the earliest instant, if that is now.
     #[inline]
     pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
         (self.least == now.as_ns()).then(|| self.number_of_least())

@@ -10,7 +10,6 @@ use rtflash_trace::{JobId, Observer, Record, Setup};
 use crate::engine::core::ChipPolicy;
 use crate::organisation::{certified::CertifiedGroup, group::ClusterGroup, parallel::Parallel};
 
-/// Jobs that are over, for the host.
 #[derive(Debug, Default)]
 struct Over(Vec<JobId>);
 
@@ -53,9 +52,7 @@ pub struct Hosted<'a, O: 'a> {
     plan: &'a Plan,
     options: &'a Options,
     engine: Box<dyn ChipPolicy<Notified = (Over, O)> + Send + 'a>,
-    /// Those of the certificates.
     servers: Option<Servers<'a>>,
-    /// How many jobs each source has had.
     next: PerId<SourceId, u64>,
     /// What was over when chips went on last, and when that was.
     over: Vec<JobId>,

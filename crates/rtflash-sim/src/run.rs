@@ -17,10 +17,8 @@ use crate::organisation::certified::CertifiedGroup;
 use crate::organisation::group::ClusterGroup;
 use crate::organisation::{parallel::Parallel, serial::Serial};
 
-/// A group of clusters under one of the policies.
 type Group<'a, O> = Box<dyn ChipPolicy<Notified = O> + Send + 'a>;
 
-/// The clusters at these positions of the plan.
 fn group<'a, O: Observer + Send + 'a>(
     plan: &'a Plan,
     options: &'a Options,
@@ -55,12 +53,10 @@ pub struct Running<'a, O: 'a> {
     group_of: PerId<ClusterId, usize>,
     arrivals: ArrivalQueue<'a>,
     admission: &'a mut dyn Admission,
-    /// Those of the certificates.
     servers: Option<Servers<'a>>,
     /// Before this instant all has been run.
     now: Instant,
     duration: Instant,
-    /// Whether it was ended before the duration that was asked for.
     is_stopped: bool,
 }
 
@@ -134,10 +130,7 @@ impl<'a, O: Observer + Send + 'a> Running<'a, O> {
     }
 
     /// Runs to the end in windows of at most `longest`, and calls `look` behind each of them. A
-    /// `look` that breaks stops the run.
-    ///
-    /// # Errors
-    /// Where a limit was reached, or `look` fails.
+    /// `look` that breaks stops the run. Fails if a limit was reached, or `look` fails.
     pub fn advance_in_windows<E: From<RunError>>(
         &mut self,
         longest: Span,
@@ -157,10 +150,7 @@ impl<'a, O: Observer + Send + 'a> Running<'a, O> {
     }
 
     /// Runs a window of time, in one go or in several where many jobs arrive in it, on the threads
-    /// of the current rayon pool.
-    ///
-    /// # Errors
-    /// Where a limit was reached.
+    /// of the current rayon pool. Fails if a limit was reached.
     pub fn advance(&mut self, window: Span) -> Result<(), RunError> {
         let mut end = self.now.saturating_add(window.max(Span::NANOSECOND)).min(self.duration);
         let ahead = self.draw_ahead(&mut end);
@@ -241,10 +231,8 @@ impl<O: Observer + Resume> Resume for Running<'_, O> {
     }
 }
 
-/// Runs a plan from start to end, see [`Running`]. Observers come back in the groups' order.
-///
-/// # Errors
-/// Where a limit was reached.
+/// Runs a plan from start to end, see [`Running`]. Observers come back in the groups' order. Fails
+/// if a limit was reached.
 pub fn run<O: Observer + Send>(
     plan: &Plan,
     options: &Options,
@@ -276,10 +264,8 @@ fn longest_window(plan: &Plan) -> Span {
     Span::from_ns(RECORDS_KEPT.saturating_mul(shortest) / parts).expect("half of 64 bits at most")
 }
 
-/// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace.
-///
-/// # Errors
-/// Where a limit was reached, or the sink fails.
+/// Runs a plan as [`run`] does, and hands all records to `sink` in the order of a trace. Fails if a
+/// limit was reached, or the sink fails.
 pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,
@@ -294,9 +280,6 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
 /// As [`run_traced`], and calls `look` when the device is prepared and now and then behind that:
 /// before which instant all records have been handed over, and the observers. A `look` behind the
 /// first that breaks stops the run. Returns when, too.
-///
-/// # Errors
-/// As there.
 pub fn run_traced_watched<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,

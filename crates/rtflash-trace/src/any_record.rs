@@ -11,39 +11,24 @@ use super::record::{
 use super::setup::Setup;
 
 /// Anything that happens.
+#[allow(missing_docs)] // Each variant is its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// See [`Setup`].
     Setup(Setup),
-    /// See [`Release`].
     Release(Release),
-    /// See [`Policed`].
     Policed(Policed),
-    /// See [`Failed`].
     Failed(Failed),
-    /// See [`Reserve`].
     Reserve(Reserve),
-    /// See [`TermsChange`].
     Changed(TermsChange),
-    /// See [`LeftOut`].
     LeftOut(LeftOut),
-    /// See [`Complete`].
     Complete(Complete),
-    /// See [`Starved`].
     Starved(Starved),
-    /// See [`Moved`].
     Moved(Moved),
-    /// See [`Selection`].
     Selected(Selection),
-    /// See [`Padding`].
     Padding(Padding),
-    /// See [`Operation`].
     Operation(Operation),
-    /// See [`Transfer`].
     Transfer(Transfer),
-    /// See [`Trimmed`].
     Trimmed(Trimmed),
-    /// See [`EmptyPage`].
     EmptyPage(EmptyPage),
 }
 

@@ -1,5 +1,12 @@
 //! What happens in a run, as plain records: all that observers, checkers and trace files get to
 //! see.
+//!
+//! A field that many records have means the same in each: `at` is the instant of what happens, and
+//! `start` and `end` bound what takes time, as [start, end). `job` is the job that it is for.
+//! `cluster` is a position in the plan, `chip` a number in the device, `block` a number on the
+//! chip, and `lpn` a logical page of the cluster.
+
+#![allow(missing_docs)] // Such fields are described above, once.
 
 use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 use rtflash_plan::{BlockId, ChannelId, JobId, Kind};
@@ -8,9 +15,7 @@ use serde::{Deserialize, Serialize};
 /// What a chip does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Action {
-    /// Reads a page.
     Read,
-    /// Programs a page.
     Program,
     /// Erases a block, or goes on with that to its end.
     Erase,
@@ -41,11 +46,8 @@ pub const NONE: u32 = u32::MAX;
 /// A job is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
-    /// When.
     pub at: Instant,
-    /// Which.
     pub job: JobId,
-    /// What it is.
     pub kind: Kind,
     /// When it is due; `None` for a job in the background, and for one that no cluster can serve.
     pub deadline: Option<Instant>,
@@ -58,21 +60,14 @@ pub struct Release {
 /// A chip is occupied by an operation over [start, end), the transfer of the page inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
-    /// First instant.
     pub start: Instant,
-    /// First instant after it.
     pub end: Instant,
-    /// The cluster, by position.
     pub cluster: ClusterId,
-    /// The chip, by its number in the device.
     pub chip: ChipId,
-    /// What it does.
     pub action: Action,
-    /// For which job.
     pub job: JobId,
     /// What for. GC passes of a server are [`Kind::Gc`] here, their job is the server's.
     pub kind: Kind,
-    /// The block on the chip.
     pub block: BlockId,
     /// The page in the block; [`NONE`] for an erase, or a part of one.
     pub page: u32,
@@ -83,41 +78,28 @@ pub struct Operation {
 /// A page is on a channel's bus over [start, end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// First instant.
     pub start: Instant,
-    /// First instant after it.
     pub end: Instant,
-    /// The channel.
     pub channel: ChannelId,
-    /// The cluster of the chip.
     pub cluster: ClusterId,
-    /// The chip that sends or takes the page.
     pub chip: ChipId,
-    /// For which job.
     pub job: JobId,
-    /// What for.
     pub kind: Kind,
 }
 
 /// A job is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Complete {
-    /// When.
     pub at: Instant,
-    /// Which.
     pub job: JobId,
 }
 
 /// A job cannot go on where it should, because no free page is left there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Starved {
-    /// When.
     pub at: Instant,
-    /// Which.
     pub job: JobId,
-    /// Its cluster.
     pub cluster: ClusterId,
-    /// The chip without free pages.
     pub chip: ChipId,
 }
 
@@ -127,13 +109,9 @@ pub struct Starved {
 pub struct Failed {
     /// When the step of its processor ended.
     pub at: Instant,
-    /// For which job it was.
     pub job: JobId,
-    /// In which cluster.
     pub cluster: ClusterId,
-    /// On which chip.
     pub chip: ChipId,
-    /// The block.
     pub block: BlockId,
     /// The page that was to be programmed; [`NONE`] for an erase.
     pub page: u32,
@@ -142,17 +120,13 @@ pub struct Failed {
 /// A victim is chosen, on a chip that begins a pass; under certificates on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// When.
     pub at: Instant,
-    /// For which job.
     pub job: JobId,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// On which chip: the first one of a superblock.
     pub chip: ChipId,
     /// The block, or superblock.
     pub block: BlockId,
-    /// Its valid pages.
     pub valid: u32,
     /// No rule asked whether the pass could be left out: a job that is not real-time found no page,
     /// and collects for itself.
@@ -162,11 +136,8 @@ pub struct Selection {
 /// A job leaves a GC pass out: enough pages are free, or there is nothing to collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// When.
     pub at: Instant,
-    /// Which job.
     pub job: JobId,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// On which chip: under a certificate the processor's first one, elsewhere the cluster's.
     pub chip: ChipId,
@@ -186,10 +157,8 @@ pub enum Step {
 }
 
 impl Step {
-    /// Every step.
     pub const ALL: [Step; 3] = [Step::Read, Step::Program, Step::Copyback];
 
-    /// The step as a trace writes it.
     pub fn name(self) -> &'static str {
         match self {
             Step::Read => "read",
@@ -202,13 +171,9 @@ impl Step {
 /// Time passes over [start, end) as if a pass copied a page: with worst victims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Padding {
-    /// First instant.
     pub start: Instant,
-    /// First instant after it.
     pub end: Instant,
-    /// For which job.
     pub job: JobId,
-    /// The cluster.
     pub cluster: ClusterId,
     /// The chip; where a whole cluster or superblock lets time pass, the first one that takes part.
     pub chip: ChipId,
@@ -220,15 +185,11 @@ pub struct Padding {
 /// no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// When.
     pub at: Instant,
-    /// Whose page.
     pub job: JobId,
-    /// The cluster.
     pub cluster: ClusterId,
     /// The chip that it waits for from now on.
     pub chip: ChipId,
-    /// The logical page.
     pub lpn: Lpn,
 }
 
@@ -236,13 +197,10 @@ pub struct Moved {
 /// stretch of consecutive pages that are alike in `kept`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trimmed {
-    /// When.
     pub at: Instant,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// The first page.
     pub lpn: Lpn,
-    /// How many there are.
     pub pages: u32,
     /// They go on holding their content: each is the page that its processor programmed last.
     pub kept: bool,
@@ -251,28 +209,21 @@ pub struct Trimmed {
 /// A page that a job would read next holds nothing: it is over without an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmptyPage {
-    /// When.
     pub at: Instant,
-    /// Whose page.
     pub job: JobId,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// The first chip of its processor.
     pub chip: ChipId,
-    /// The logical page.
     pub lpn: Lpn,
 }
 
 /// A request is released that the police held, or cut to what is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policed {
-    /// When it is released.
     pub at: Instant,
-    /// Which.
     pub job: JobId,
     /// When it came nominally.
     pub arrived: Instant,
-    /// With how many pages.
     pub pages: u64,
 }
 
@@ -280,9 +231,7 @@ pub struct Policed {
 /// releases and ends of the instant are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserve {
-    /// When.
     pub at: Instant,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// On which chip: the first one of a superblock.
     pub chip: ChipId,
@@ -298,9 +247,7 @@ pub struct Reserve {
 /// change of the plan (docs/admission.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermsChange {
-    /// When.
     pub at: Instant,
-    /// In which cluster.
     pub cluster: ClusterId,
     /// On which chip: the first one of a superblock.
     pub chip: ChipId,

@@ -12,12 +12,9 @@ use rtflash_plan::{
 use super::names::{bytes, duration, every, policy};
 use super::{ANALYSIS, ChangeArg, DecisionArgs, FormatArg, INPUT, MAX_THREADS, OUTPUT, RUN};
 
-/// The release of the first requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhasesArg {
-    /// As a policy says.
     Policy(Phases),
-    /// As a file says.
     File(PathBuf),
 }
 

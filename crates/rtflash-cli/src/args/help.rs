@@ -10,12 +10,10 @@ use rtflash_plan::{
 /// Lists of `rtflash help TOPIC`.
 pub const TOPICS: [&str; 4] = ["algorithms", "analyses", "policies", "schedulers"];
 
-/// Lines of a name and its meaning each.
 fn listed<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     rows.map(|(name, meaning)| format!("  {name:<22}{meaning}\n")).collect()
 }
 
-/// The choices of an option of `exec`.
 fn choices<P: Policy>(option: &str) -> String {
     format!("--{option}\n") + &listed(P::ALL.iter().map(|of| (of.name(), of.summary())))
 }

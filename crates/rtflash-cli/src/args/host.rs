@@ -92,7 +92,6 @@ pub struct HostTuneArgs {
     pub format: FormatArg,
 }
 
-/// The name of a block device, as a folder of `/sys/block`.
 fn block_device(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.!".contains(c);
     match text.starts_with('.') || text.is_empty() || !text.chars().all(is_plain) {
@@ -101,13 +100,11 @@ fn block_device(text: &str) -> Result<String, String> {
     }
 }
 
-/// Schedulers, each with what it does in a line.
 fn schedulers(names: &[&'static str]) -> PossibleValuesParser {
     let settings = |name| SchedulerSettings::named(name).expect("each name is a scheduler's");
     PossibleValuesParser::new(names.iter().map(|name| PossibleValue::new(*name).help(settings(name).summary())))
 }
 
-/// An objective as it is typed.
 fn objective(text: &str) -> Result<Objective, String> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
     let share =
@@ -150,15 +147,30 @@ pub struct HostInputArgs {
     pub device: Option<PathBuf>,
 }
 
+/// `--scheduler` of a scenario that is run or bounded.
+#[derive(Debug, Args)]
+pub struct SchedulersArg {
+    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
+    /// names keeps its parameters
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
+    scheduler: Vec<String>,
+}
+
+impl SchedulersArg {
+    /// The name of each scheduler; `None` is the scenario's own.
+    pub fn names(&self) -> Vec<Option<&str>> {
+        let names: Vec<_> = self.scheduler.iter().map(|name| Some(name.as_str())).collect();
+        if names.is_empty() { vec![None] } else { names }
+    }
+}
+
 /// Options of `host bound`.
 #[derive(Debug, Args)]
 pub struct HostBoundArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
-    /// names keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
-    pub scheduler: Vec<String>,
+    #[command(flatten)]
+    pub schedulers: SchedulersArg,
     #[command(flatten)]
     pub format: FormatArg,
 }
@@ -168,10 +180,8 @@ pub struct HostBoundArgs {
 pub struct HostRunArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// Schedulers instead of the scenario's own (`rtflash help schedulers`); one that the scenario
-    /// names keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES), hide_possible_values = true)]
-    pub scheduler: Vec<String>,
+    #[command(flatten)]
+    pub schedulers: SchedulersArg,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -1,7 +1,5 @@
 //! What the user types, as clap reads it. Nothing is looked up or opened here.
 
-#[cfg(feature = "exchange")]
-mod admit;
 pub mod drive;
 mod execution;
 mod experiment;
@@ -14,7 +12,7 @@ mod import;
 mod names;
 mod numbers;
 #[cfg(feature = "exchange")]
-mod serve;
+mod running;
 
 use std::path::PathBuf;
 
@@ -27,8 +25,6 @@ use rtflash_model::reading::Change;
 use rtflash_model::{Instant, Reliance};
 use rtflash_plan::Dispatch;
 
-#[cfg(feature = "exchange")]
-pub use admit::{AdmitArgs, MigrateArgs};
 pub use execution::{ExecArgs, PhasesArg, SoakArgs, SoakWorld};
 pub use experiment::{ExperimentArgs, ExperimentKind, GenArgs, MergeArgs, SetArgs};
 #[cfg(feature = "exchange")]
@@ -43,9 +39,8 @@ use names::{algorithms, analyses, analyses_and_necessary, duration, policy, reli
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 pub use numbers::{ExplainArgs, SizeArgs};
 #[cfg(feature = "exchange")]
-pub use serve::ServeArgs;
+pub use running::{AdmitArgs, MigrateArgs, ServeArgs};
 
-/// Headings of options.
 const INPUT: &str = "Input";
 const ANALYSIS: &str = "Analysis";
 const RUN: &str = "Run";
@@ -89,7 +84,6 @@ For a batch: the worst of its lines, in the order 2, 3, 1, 0.
 
 `rtflash help algorithms|analyses|policies|schedulers` lists names.";
 
-/// Threads that can be asked for.
 const MAX_THREADS: i64 = 1_024;
 
 /// The commands.
@@ -286,7 +280,6 @@ pub struct AlgorithmArg {
 }
 
 impl AlgorithmArg {
-    /// The algorithm's name.
     pub fn under(&self, analysis: &dyn Analysis) -> &str {
         self.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name())
     }

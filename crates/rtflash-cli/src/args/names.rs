@@ -28,7 +28,6 @@ pub const COMMANDS: &str = "alloc check explain size admit migrate exec serve so
 pub const SCHEMAS: &str = "task-set allocation alloc check explain size admit migrate exec serve soak experiment manifest \
     host-bound host-check host-datasheet host-fit host-protocol host-run host-tune export replay import";
 
-/// A policy of a run, each choice with what it does in a line.
 pub(super) fn policy<P: Policy>() -> impl TypedValueParser<Value = P> {
     let value = |of: &P| {
         let value = PossibleValue::new(of.name()).help(of.summary());
@@ -64,14 +63,12 @@ pub(super) fn every(text: &str) -> Result<Duration, String> {
     parse_ns(text).map(Duration::from_nanos).map_err(|error| format!("{error}; expected a time such as 60s"))
 }
 
-/// Bytes above zero.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     parse_bytes(text)
         .filter(|&bytes| bytes > 0)
         .ok_or_else(|| "expected a size above zero such as 500MB or 8GiB".into())
 }
 
-/// Assumptions that a cluster can make about its neighbours.
 pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
     let values = [
         (Reliance::Nothing, "None: every cluster holds whatever the others do"),
@@ -86,14 +83,12 @@ pub(super) fn reliances() -> impl TypedValueParser<Value = Reliance> {
         .map(|name| Reliance::from_assumption(&name).expect("a name of the list"))
 }
 
-/// The algorithms, each with what it does in a line.
 pub(super) fn algorithms() -> PossibleValuesParser {
     PossibleValuesParser::new(
         ALLOCATORS.map(|allocator| PossibleValue::new(allocator.name()).help(allocator.summary())),
     )
 }
 
-/// The analyses, each with what it is in a line.
 pub(super) fn analyses() -> PossibleValuesParser {
     PossibleValuesParser::new(
         analyses_and_baselines()
@@ -108,14 +103,12 @@ fn unlisted() -> impl Iterator<Item = PossibleValue> {
     names.chain([FIFO_DRIVE]).map(|name| PossibleValue::new(name).hide(true))
 }
 
-/// Those of them that make certificates.
 #[cfg(feature = "exchange")]
 pub(super) fn certified_analyses() -> PossibleValuesParser {
     let certified = rtflash_analysis::ANALYSES.into_iter().filter(|analysis| analysis.demand_test().is_some());
     PossibleValuesParser::new(certified.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
 }
 
-/// All analyses, and the necessary tests.
 pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
     let all = analyses_and_baselines().chain(NECESSARY);
     let listed = all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary()));

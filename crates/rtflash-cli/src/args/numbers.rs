@@ -63,7 +63,6 @@ pub struct SizeArgs {
 }
 
 impl SizeArgs {
-    /// The axes of a front; `None` without one.
     pub fn axes(&self) -> Option<FrontAxes> {
         let asked = |field| self.over.contains(&field);
         (!self.over.is_empty()).then(|| FrontAxes {

@@ -3,25 +3,24 @@
 //! name a file open it.
 
 mod study;
-mod words;
 
 use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use clap::Parser;
 use rayon::prelude::*;
 use rtflash_model::reading::Change;
 use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
 
-use crate::CommandFailure;
-use crate::args::{CheckArgs, Commands, HostCommand};
+use crate::args::{CheckArgs, Cli, Commands, HostCommand};
 use crate::batch::{SetCommand, number};
 use crate::commands::generate::GeneratePlan;
 use crate::commands::host_input::Input;
 use crate::commands::{self, policies};
 use crate::pairs::{change, read_given};
+use crate::{CommandFailure, output};
 
-use self::words::{other, parse};
 use crate::answer::whole;
 pub use crate::answer::{InputFault, SetAnswer, Status, Unanswered};
 pub use crate::commands::host_input::NamedText;
@@ -36,10 +35,7 @@ pub struct NamedSet {
 }
 
 impl NamedSet {
-    /// Reads a task set, which complaints call so.
-    ///
-    /// # Errors
-    /// All that is wrong with it.
+    /// Reads a task set, which complaints call so. The error is all that is wrong with it.
     pub fn read(name: &str, text: &[u8]) -> Result<NamedSet, Box<SetAnswer>> {
         let read = NamedSet::of_frame(name, whole(text.to_vec()));
         read.map_err(|refused| Box::new(plain(refused.into_answer())))
@@ -68,7 +64,6 @@ impl NamedSet {
     }
 }
 
-/// An answer with no colour in what is complained of.
 fn plain(mut answer: SetAnswer) -> SetAnswer {
     if !answer.complaint.is_empty() {
         answer.complaint = anstream::adapter::strip_str(&answer.complaint).to_string();
@@ -76,7 +71,6 @@ fn plain(mut answer: SetAnswer) -> SetAnswer {
     answer
 }
 
-/// An unanswered question with no colour in what is complained of.
 fn plainly(unanswered: Unanswered) -> Unanswered {
     match unanswered {
         Unanswered::Input(answer) => plain(*answer).into(),
@@ -99,23 +93,18 @@ pub enum StreamSource<'s> {
 pub struct SetQuestion {
     asked: AskedCommand,
     changes: Vec<Change>,
-    /// Threads that answer, where the question says how many.
     threads: Option<usize>,
 }
 
 enum AskedCommand {
     Command(Box<dyn SetCommand>),
-    /// A trace, judged.
     Trace(Box<CheckArgs>, PathBuf),
 }
 
 impl SetQuestion {
     /// Of the command's name and options, such as `["alloc", "--algorithm", "exact"]`. There is no
     /// FILE and no `--format` among them; `--allocation -` says that allocations are given beside
-    /// the task sets.
-    ///
-    /// # Errors
-    /// Where there is no such option, or a value is wrong.
+    /// the task sets. Fails if there is no such option, or a value is wrong.
     pub fn new(words: &[&str]) -> Result<SetQuestion, Unanswered> {
         let (command, options) = words.split_first().ok_or_else(|| other(words))?;
         let all = once(*command).chain(["-", "--format", "json"]).chain(options.iter().copied());
@@ -141,10 +130,8 @@ impl SetQuestion {
         Ok(SetQuestion { asked, changes, threads })
     }
 
-    /// The answer to one task set, with the allocation that is given beside it, if one is.
-    ///
-    /// # Errors
-    /// Where there is no answer.
+    /// The answer to one task set, with the allocation that is given beside it, if one is. Fails if
+    /// there is no answer.
     pub fn answer(&self, set: &NamedSet, allocation: Option<&NamedText>) -> Result<SetAnswer, Unanswered> {
         let one = || self.one(set, allocation, true).map(plain).map_err(plainly);
         policies::on_threads(self.threads, one)?
@@ -152,10 +139,8 @@ impl SetQuestion {
 
     /// The answers to a stream of task sets, of which the first has this number, on all cores, with
     /// an allocation for each where there are any. A set that cannot be read has its error in the
-    /// place of an answer.
-    ///
-    /// # Errors
-    /// Where threads cannot be started, or there are more or fewer allocations than sets.
+    /// place of an answer. Fails if threads cannot be started, or there are more or fewer
+    /// allocations than sets.
     pub fn stream(
         &self,
         sets: &[StreamSource<'_>],
@@ -163,8 +148,7 @@ impl SetQuestion {
         first: usize,
     ) -> Result<Vec<SetAnswer>, Unanswered> {
         if let Some(given) = allocations.filter(|given| given.len() != sets.len()) {
-            let failure = format!("there are {} allocations for {} task sets", given.len(), sets.len());
-            return Err(CommandFailure(failure).into());
+            fail!("there are {} allocations for {} task sets", given.len(), sets.len());
         }
         let answer = |position: usize| {
             let allocation = allocations.and_then(|all| all.get(position));
@@ -200,7 +184,6 @@ impl SetQuestion {
         if answer.fault.is_some() { Err(answer.into()) } else { Ok(answer) }
     }
 
-    /// The set with what is changed in it, if anything is.
     fn changed(&self, set: &NamedSet) -> Result<Option<NamedSet>, Unanswered> {
         if self.changes.is_empty() {
             return Ok(None);
@@ -212,7 +195,6 @@ impl SetQuestion {
     }
 }
 
-/// What is said of a trace, with its warnings.
 fn judged(
     args: &CheckArgs,
     trace: &Path,
@@ -229,10 +211,8 @@ fn judged(
 pub struct DrawnSets(GeneratePlan);
 
 impl DrawnSets {
-    /// Of the command's options, such as `["gen", "--util", "0.7"]`.
-    ///
-    /// # Errors
-    /// Where there is no such option, or a value is wrong.
+    /// The sets of options such as `["gen", "--util", "0.7"]`. Fails if there is no such
+    /// option, or a value is wrong.
     pub fn new(words: &[&str]) -> Result<DrawnSets, Unanswered> {
         match parse(words.iter().copied())? {
             Commands::Gen(args) => Ok(DrawnSets(commands::generate::plan(&args).map_err(plainly)?)),
@@ -245,10 +225,7 @@ impl DrawnSets {
         self.0.total()
     }
 
-    /// Those with these numbers, each a line of JSON, on all cores.
-    ///
-    /// # Errors
-    /// Where one cannot be drawn.
+    /// Those with these numbers, each a line of JSON, on all cores. Fails if one cannot be drawn.
     pub fn lines(&self, numbers: Range<u64>) -> Result<Vec<String>, Unanswered> {
         let drawn: Result<Vec<String>, _> = numbers.into_par_iter().map(|number| self.0.line(number)).collect();
         drawn.map_err(|exhausted| plainly(Unanswered::because(&exhausted.to_string(), Status::CannotTell)))
@@ -257,10 +234,7 @@ impl DrawnSets {
 
 /// What `host` answers: the words `["host", "run", …]` without FILE, `--device` and `--format`, a
 /// scenario, or a job file of fio and what it runs on; `folder` is where the files are that a
-/// scenario names.
-///
-/// # Errors
-/// Where something is wrong with either.
+/// scenario names. Fails if something is wrong with either.
 pub fn host(
     words: &[&str],
     scenario: NamedText,
@@ -273,11 +247,7 @@ pub fn host(
     let Commands::Host(args) = parse(all)? else { return Err(other(words).into()) };
     if let HostCommand::Order { .. } = &args.command {
         let mut text = String::new();
-        let ordered = commands::host::ordered(&scenario, |line| {
-            text += line;
-            Ok(())
-        });
-        ordered.map_err(plainly)?;
+        commands::host::ordered(&scenario, &mut text).map_err(plainly)?;
         return Ok(SetAnswer { text, ..SetAnswer::default() });
     }
     let input = Input::new(scenario, device, folder)?;
@@ -285,22 +255,32 @@ pub fn host(
         HostCommand::Run(args) => commands::host::answer(args, &input),
         HostCommand::Bound(args) => commands::host_bound::answer(args, &input),
         HostCommand::Tune(args) => commands::host_tune::answer(args, &input),
-        HostCommand::Order { .. }
-        | HostCommand::Protocol(_)
-        | HostCommand::Fit(_)
-        | HostCommand::Datasheet(_)
-        | HostCommand::Check(_) => Err(other(words).into()),
+        _ => Err(other(words).into()),
     };
     answered.map(plain).map_err(plainly)
 }
 
-/// What `soak` answers, of the words `["soak", …]` without `--format`.
-///
-/// # Errors
-/// Where something is wrong with them.
+/// Answers `soak`, of the words `["soak", …]` without `--format`. Fails if something is wrong
+/// with them.
 pub fn soak(words: &[&str]) -> Result<SetAnswer, Unanswered> {
     match parse(words.iter().copied().chain(["--format", "json"]))? {
         Commands::Soak(args) => commands::soak::answer(&args, None).map(plain).map_err(plainly),
         _ => Err(other(words).into()),
     }
+}
+
+fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, CommandFailure> {
+    let parsed = Cli::try_parse_from(once("rtflash").chain(words));
+    parsed.map(|cli| cli.command).map_err(|error| {
+        let text = output::in_plain_words(&error.render().to_string());
+        // How a shell is to call it is nothing to a program.
+        let before = |text: &str, of: &str| text.split_once(of).map_or(text, |(before, _)| before).to_owned();
+        let problem = before(&before(&text, "\n\nUsage:"), "\n\nFor more information");
+        let problem = problem.trim();
+        CommandFailure(problem.strip_prefix("error: ").unwrap_or(problem).to_owned())
+    })
+}
+
+fn other(words: &[&str]) -> CommandFailure {
+    CommandFailure(format!("`{}` is not answered here", words.first().unwrap_or(&"")))
 }

@@ -8,8 +8,7 @@ use rtflash_draw::figures;
 use rtflash_experiment::output::summary;
 use rtflash_experiment::{Plan, Progress, Shard, Watcher, run};
 
-use super::plainly;
-use super::words::{other, parse};
+use super::{other, parse, plainly};
 use crate::CommandFailure;
 use crate::answer::{Status, Unanswered};
 use crate::args::{Commands, ExperimentKind};
@@ -24,7 +23,6 @@ pub struct Study {
     plan: Plan,
     manifest: Manifest,
     kind: ExperimentKind,
-    /// Threads, where the options say how many.
     threads: Option<usize>,
 }
 
@@ -40,7 +38,6 @@ pub struct Results {
     pub status: Status,
 }
 
-/// Shows progress, and stops where that is wanted.
 struct Shown<'s> {
     advance: &'s mut (dyn FnMut(u64) + Send),
     stop: &'s AtomicBool,
@@ -63,10 +60,8 @@ impl Watcher for Shown<'_> {
 impl Study {
     /// Of the command's options, such as `["experiment", "schedulability", "--sets", "10"]`,
     /// without `--out`, `--shard` and `--format`. `--algorithms`, `--analyses` and `--analysis` are
-    /// apart, because they may name what `own` has.
-    ///
-    /// # Errors
-    /// Where there is no such option, or a value is wrong.
+    /// apart, because they may name what `own` has. Fails if there is no such option, or a value is
+    /// wrong.
     pub fn new(
         words: &[&str],
         algorithms: Vec<String>,
@@ -88,10 +83,8 @@ impl Study {
     }
 
     /// Works a part through: its bytes, those of the command's `tallies.json`. It calls `advance`
-    /// with sets that are done, on any thread; `stop` ends it early.
-    ///
-    /// # Errors
-    /// Where it was stopped, or threads cannot be started.
+    /// with sets that are done, on any thread; `stop` ends it early. Fails if it was stopped, or
+    /// threads cannot be started.
     pub fn part(
         &self,
         shard: Shard,
@@ -105,20 +98,16 @@ impl Study {
         kept.map_err(|error| CommandFailure(format!("the experiment has no end: {error}")))
     }
 
-    /// Joins parts of this experiment, which complaints call so.
-    ///
-    /// # Errors
-    /// Where they are not all of its parts.
+    /// Joins parts of this experiment, which complaints call so. Fails if they are not all of its
+    /// parts.
     pub fn join(&self, names: &[String], parts: &[Vec<u8>]) -> Result<Results, Unanswered> {
         let whole = join_as(&self.plan, &self.manifest, names, &read(names, parts)?)?;
         results(&self.plan, &self.manifest, self.kind, &whole)
     }
 }
 
-/// Joins the parts of an experiment, which say what it is; complaints call them so.
-///
-/// # Errors
-/// Where they are not all the parts of one experiment.
+/// Joins the parts of an experiment, which say what it is; complaints call them so. Fails if they
+/// are not all the parts of one experiment.
 pub fn join_parts(names: &[String], parts: &[Vec<u8>]) -> Result<Results, Unanswered> {
     let Joined { plan, manifest, kind, whole } = join(names, &read(names, parts)?).map_err(plainly)?;
     results(&plan, &manifest, kind, &whole)

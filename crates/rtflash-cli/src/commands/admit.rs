@@ -16,7 +16,6 @@ use crate::render::numbers::plain;
 use crate::render::{admit_text, rendered};
 use crate::{CommandFailure, output, source};
 
-/// Carries the command out.
 pub fn run(args: &AdmitArgs) -> Result<Status, Unanswered> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");

@@ -15,10 +15,9 @@ use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
 use crate::output::is_quiet;
-use crate::pairs::Given;
+use crate::pairs::{Given, Pairs};
 use crate::progress::Bar;
 use crate::render::alloc_text::OutcomeText;
-use crate::source::InputSource;
 
 struct AllocPlan {
     by: DecidedBy,
@@ -31,11 +30,9 @@ struct AllocPlan {
 
 pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
     let command = command(args)?;
-    let source = InputSource::open(&args.file)?;
-    Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
+    Batch { format: args.format.format }.run(Pairs::open(&args.file, None, &args.set)?, &*command)
 }
 
-/// The command with its options, apart from where task sets come from.
 pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted;
     let analysis = analysis_relying_on(&args.analysis, granted)?;

@@ -38,8 +38,8 @@ pub fn run(args: &CheckArgs) -> Result<Status, Unanswered> {
     }
     let Some(allocation) = &args.allocation else { fail!("{UNASKED}") };
     let command = command(args)?;
-    let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
-    Ok(Batch { format: args.format.format }.run_pairs(pairs, &*command)?)
+    let pairs = Pairs::open(&args.file, Some(allocation), &args.set)?;
+    Ok(Batch { format: args.format.format }.run(pairs, &*command)?)
 }
 
 pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
@@ -59,7 +59,6 @@ impl SetCommand for CheckPlan {
 }
 
 impl CheckPlan {
-    /// The answer to an allocation, which stands in the file `name` as `text`.
     fn verified(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));

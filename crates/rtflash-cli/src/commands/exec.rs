@@ -41,7 +41,6 @@ struct ExecPlan {
     trims: Vec<TrimOption>,
     settings: Settings,
     wanted: Wanted,
-    /// A file for the state of the run, and how often it is written.
     checkpoint: Option<KeptRun>,
     /// Bytes that the tables of a run may take.
     memory: u64,
@@ -57,9 +56,9 @@ struct ExecPlan {
 
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref(), &args.set)?;
     let batch = Batch { format: args.format.format };
-    policies::on_threads(Some(args.jobs.into()), || batch.run_pairs(pairs, &command))?
+    policies::on_threads(Some(args.jobs.into()), || batch.run(pairs, &command))?
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from
@@ -68,7 +67,6 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
     Ok(Box::new(exec_plan(args, png, false)?))
 }
 
-/// `stops`: signals end a run early.
 fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<ExecPlan, CommandFailure> {
     let (options, settings) = exec_options(args);
     let wanted = Wanted::new(args, png)?;
@@ -95,7 +93,6 @@ fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<Exe
     })
 }
 
-/// The exit status of a run that was refused.
 pub fn refused(error: &NotRun) -> Status {
     match error {
         NotRun::Refused(PlanRefusal::Plan(
@@ -137,7 +134,6 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     Some(format!("the data of cluster {position} do not fit: {}", data_sentence(set.device(), &space)))
 }
 
-/// What a run is asked for.
 struct AskedRun<'a> {
     file: &'a TaskSetFile,
     /// The algorithm that is to find the allocation; `None` where one is given.
@@ -147,7 +143,6 @@ struct AskedRun<'a> {
 }
 
 impl<'a> AskedRun<'a> {
-    /// An answer without a run.
     fn blank(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecAnswer<'a> {
         let Prediction { predicted, verdicts } = prediction;
         ExecAnswer {
@@ -162,7 +157,6 @@ impl<'a> AskedRun<'a> {
         }
     }
 
-    /// An answer to be filled in, of a run that ended so.
     fn ended(&self, analysis: &dyn Analysis, prediction: Prediction, stopped: Option<Instant>) -> ExecAnswer<'a> {
         let mut answer = self.blank(analysis, prediction, String::new());
         if let Some(at) = stopped {
@@ -173,7 +167,6 @@ impl<'a> AskedRun<'a> {
     }
 }
 
-/// The lines on an allocation before it is run.
 struct Prediction {
     predicted: Option<bool>,
     verdicts: Verdicts,
@@ -355,7 +348,6 @@ impl ExecPlan {
         }
     }
 
-    /// An answer, after its report is written.
     fn reported(
         &self,
         set: &TaskSet,

@@ -20,9 +20,7 @@ use crate::args::ExecArgs;
 use crate::whole::{SignalHold, WholeFile};
 use crate::{CommandFailure, output};
 
-/// What a file begins with.
 const HEAD: &[u8] = b"{\"rtflash\":\"checkpoint\",";
-/// Bytes of a checksum.
 const SUM: u64 = 4;
 
 /// Which run it is: all that its result depends on.
@@ -38,7 +36,6 @@ struct RunIdentity {
 }
 
 impl RunIdentity {
-    /// What of another one is not as here, if it is known.
     fn differs(&self, other: &RunIdentity) -> Option<&'static str> {
         let parts = [
             (self.format == other.format, "form"),
@@ -63,7 +60,6 @@ fn line(of: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// Where the state of a run is kept, and how often.
 #[derive(Debug)]
 pub struct KeptRun {
     path: PathBuf,
@@ -71,7 +67,6 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// What the call asks for.
     pub fn asked(args: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
         if args.checkpoint.as_deref() == Some(Path::new("-")) {
             fail!("--checkpoint takes a file: the answer is on standard output");
@@ -200,7 +195,6 @@ impl Checkpoint for CheckpointFile {
     }
 }
 
-/// A file, and the checksum of what has been written to it.
 struct Summed {
     file: WholeFile,
     hasher: crc32fast::Hasher,

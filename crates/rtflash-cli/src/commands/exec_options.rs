@@ -8,7 +8,6 @@ use crate::CommandFailure;
 use crate::args::{ExecArgs, PhasesArg};
 use crate::render::numbers::names;
 
-/// The options of a run, and its settings.
 pub fn exec_options(args: &ExecArgs) -> (Options, Settings) {
     let (phases, phases_name) = match &args.phases {
         PhasesArg::Policy(phases) => (*phases, phases.name()),

@@ -10,8 +10,8 @@ use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
 use crate::args::ExecArgs;
-use crate::whole::{self, WholeFile};
-use crate::{CommandFailure, report};
+use crate::whole::WholeFile;
+use crate::{CommandFailure, output, report};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TraceFormat {
@@ -57,15 +57,12 @@ fn judge(args: &ExecArgs) -> Vec<String> {
 /// libraries that draw.
 pub type PngWriter = fn(&str) -> Result<Vec<u8>, String>;
 
-/// The command's own, where it has one.
 #[cfg(feature = "pictures")]
 pub const PNG: Option<PngWriter> = Some(|svg| rtflash_draw::png(svg).map_err(|error| error.to_string()));
-/// The command's own, where it has one.
 #[cfg(not(feature = "pictures"))]
 pub const PNG: Option<PngWriter> = None;
 
 impl Wanted {
-    /// What the user asked for, where figures can be PNG with `png`.
     pub fn new(args: &ExecArgs, png: Option<PngWriter>) -> Result<Wanted, CommandFailure> {
         let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
@@ -110,7 +107,6 @@ impl Wanted {
         self.gantt.map(|(from, _)| from)
     }
 
-    /// Whether anything is.
     pub fn is_some(&self) -> bool {
         self.trace.is_some() || self.gantt.is_some() || self.report.is_some()
     }
@@ -119,7 +115,6 @@ impl Wanted {
         self.report.as_deref()
     }
 
-    /// The stretch that is drawn, of a run of this set that ends so.
     fn stretch(&self, set: &TaskSet, duration: Instant) -> Option<(Instant, Instant)> {
         let usual = || (Instant::START, report::chart_end(set, duration));
         self.gantt.or_else(|| self.report.is_some().then(usual))
@@ -175,7 +170,6 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps a record.
     pub fn keep(&mut self, plan: &Plan, record: &Record) -> io::Result<()> {
         if !self.begun {
             self.begin(plan)?;
@@ -190,22 +184,18 @@ impl Keeper {
         }
     }
 
-    /// Ends the files, and returns what is drawn.
     pub fn finish(mut self, plan: &Plan, duration: Instant) -> Result<DrawnRun, CommandFailure> {
-        let failure = |path: &Path| {
-            let what = format!("cannot write {}", path.display());
-            move |error: io::Error| CommandFailure::io(&what, &error)
-        };
         if let Some((path, _)) = self.wanted.trace.clone() {
+            let failure = |error| CommandFailure::writing(&path, &error);
             if !self.begun {
-                self.begin(plan).map_err(failure(&path))?;
+                self.begin(plan).map_err(failure)?;
             }
             let ended = match self.trace {
                 Some(TraceFile::Perfetto(trace)) => trace.finish(duration).and_then(WholeFile::finish),
                 Some(TraceFile::JsonLines(trace)) => trace.finish().and_then(WholeFile::finish),
                 None => Ok(()),
             };
-            ended.map_err(failure(&path))?;
+            ended.map_err(failure)?;
         }
         let Some((from, to)) = self.stretch else { return Ok(DrawnRun::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
@@ -218,7 +208,7 @@ impl Keeper {
                 }
                 None => svg.clone().into_bytes(),
             };
-            whole::write(path, &bytes).map_err(failure(path))?;
+            output::save(path, &bytes)?;
         }
         let report = self.wanted.report.as_ref();
         Ok(DrawnRun {
@@ -230,7 +220,6 @@ impl Keeper {
 
 #[derive(Default)]
 pub struct DrawnRun {
-    /// For the terminal, and for who embeds the command.
     pub drawing: Option<RunDrawing>,
     pub picture: Option<Picture>,
 }

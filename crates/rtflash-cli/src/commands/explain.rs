@@ -25,8 +25,8 @@ struct ExplainPlan {
 /// Carries the command out. The exit status is the verdict on the allocation explained.
 pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
     let command = command(args)?;
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
-    Batch { format: args.format.format }.run_pairs(pairs, &*command)
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref(), &args.set)?;
+    Batch { format: args.format.format }.run(pairs, &*command)
 }
 
 pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
@@ -80,7 +80,6 @@ impl SetCommand for ExplainPlan {
     }
 }
 
-/// The terms of utilization or demand, in an allocation if there is one.
 fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
     match (baseline(analysis.name()), analysis.demand_test()) {
         (Some(scheme), _) => explain_baseline::terms(set, scheme, checked),

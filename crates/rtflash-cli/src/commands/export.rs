@@ -29,7 +29,6 @@ use crate::{CommandFailure, output, source};
 /// The file beside an export that says what was asked for.
 pub const MANIFEST: &str = "export.json";
 
-/// Carries the command out.
 pub fn run(args: &ExportArgs) -> Result<Status, Unanswered> {
     match &args.command {
         ExportCommand::Mqsim { set, allocation, replay, gc } => {
@@ -89,7 +88,6 @@ fn read_set(args: &ExportSetArgs) -> Result<TaskSetFile, Unanswered> {
     read_one(&args.file, &args.set)
 }
 
-/// The one task set of a file with the given changes.
 pub fn read_one(file: &Path, changes: &crate::args::ChangeArg) -> Result<TaskSetFile, Unanswered> {
     let (name, text) = source::read(file)?;
     let mut text = text;
@@ -127,18 +125,16 @@ fn write(
     output::folder(folder)?;
     // What came of an earlier export is not of this one. Where there was none, nothing is ours.
     let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
-    for old in old {
-        match std::fs::remove_file(folder.join(old)) {
+    for old in old.iter().map(|old| folder.join(old)) {
+        match std::fs::remove_file(&old) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let path = folder.join(old);
-                return Err(CommandFailure::io(&format!("cannot write {}", path.display()), &error).into());
+                return Err(CommandFailure::writing(&old, &error).into());
             }
             _ => {}
         }
     }
     for file in &exported.files {
-        let path = folder.join(&file.name);
-        output::save(&path, file.text.as_bytes())?;
+        output::save(&folder.join(&file.name), file.text.as_bytes())?;
     }
     let exported_stream = |(position, stream): (usize, &RequestStream)| ExportedStream {
         name: stream.file_name(position).into(),
@@ -156,8 +152,7 @@ fn write(
         page_bytes: Some(exported.page_bytes),
         streams: streams.iter().enumerate().map(exported_stream).collect(),
     };
-    let path = folder.join(MANIFEST);
-    output::save(&path, pretty(&answer).as_bytes())?;
+    output::save(&folder.join(MANIFEST), pretty(&answer).as_bytes())?;
     output::print(&match replay.format.format {
         Format::Json => line(&answer),
         Format::Text => {
@@ -170,7 +165,6 @@ fn write(
     Ok(Status::Yes)
 }
 
-/// A text that is the export, or says how to use its files, with its notes next to it.
 fn print(answer: &ExportAnswer<'_>, format: Format) -> Result<Status, Unanswered> {
     if format == Format::Text && !answer.notes.is_empty() && !output::is_quiet() {
         output::complain(&format!("- {}\n", answer.notes.join("\n- ")));

@@ -50,7 +50,6 @@ pub fn write(
     })
 }
 
-/// How long it takes at most until requests are served after a loss of power.
 fn recovery(image: &Image<'_>) -> Option<String> {
     let bound = RecoveryBound::of(image);
     let RecoveryBound { reads, copybacks, copies, erases } = bound;
@@ -61,7 +60,6 @@ fn recovery(image: &Image<'_>) -> Option<String> {
     ))
 }
 
-/// How jobs are served that are not real-time.
 fn jobs(image: &Image<'_>) -> String {
     let streams = (0..image.job_streams()).filter_map(|number| image.job_stream(number));
     let (pages, waiting) = streams.clone().fold((0, 0), |most, of| (of.pages.max(most.0), of.waiting.max(most.1)));
@@ -73,7 +71,6 @@ fn jobs(image: &Image<'_>) -> String {
     }
 }
 
-/// What the driver has to do beside reading, programming and erasing.
 fn driver(image: &Image<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if image.device().wear_gap > 0 {

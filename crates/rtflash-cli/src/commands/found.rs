@@ -22,7 +22,6 @@ pub struct NothingToRun {
     pub own: Verdict,
 }
 
-/// An allocation, where there is one.
 pub type FoundAllocation = Result<Allocation, NothingToRun>;
 
 /// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
@@ -39,7 +38,6 @@ pub fn find(
     Ok(of_given(set, read_given(name, &frame, set)?, analysis, warnings)?)
 }
 
-/// The allocation that was given.
 pub fn of_given(
     set: &TaskSet,
     given: Given<'_>,
@@ -149,7 +147,6 @@ pub fn certified(
     Err(Unanswered::because(&format!("{name}: {why}"), Status::No))
 }
 
-/// Whether the verifier finds all clusters in time, whatever their kinds.
 #[cfg(feature = "exchange")]
 fn holds(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> bool {
     let verification = rtflash_verify::verify_certified(set, allocation, &Placement::ALL, granted);
@@ -160,7 +157,6 @@ pub fn uncertified(allocation: &Allocation) -> Vec<usize> {
     (0..allocation.len()).filter(|&position| allocation.certificate(position).is_none()).collect()
 }
 
-/// That certificates were looked for, and of which clusters.
 pub fn looked_for(allocation: &Allocation, missing: &[usize]) -> String {
     if missing.len() == allocation.len() {
         return "it has no certificates: they were looked for".into();
@@ -175,7 +171,6 @@ pub fn looked_for(allocation: &Allocation, missing: &[usize]) -> String {
     }
 }
 
-/// What is to be said of tasks of a cluster that the set does not have.
 pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Item = String> {
     let gone = allocation.remarks(position).into_iter().flat_map(|remarks| &remarks.gone_tasks);
     gone.map(|name| format!("task `{name}` is not in the task set"))

@@ -1,5 +1,6 @@
 //! `rtflash host`: I/O schedulers in front of the device.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,40 +21,30 @@ use super::host_tune;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
-use crate::output::{self, Output};
+use crate::output;
 use crate::render::host::{CSV, csv, text};
 use crate::report;
 use crate::whole::WholeFile;
 
-/// Carries the command out.
 pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
     match &args.command {
         HostCommand::Order { file } => order(file),
-        HostCommand::Run(args) => simulate(args),
-        HostCommand::Bound(args) => host_bound::run(args),
-        HostCommand::Tune(args) => host_tune::run(args),
-        HostCommand::Protocol(args) => host_drive::protocol(args),
-        HostCommand::Fit(args) => host_drive::fit(args),
-        HostCommand::Datasheet(args) => host_datasheet::run(args),
-        HostCommand::Check(args) => host_drive::check(args),
+        HostCommand::Run(args) => print(answer(args, &Input::read(&args.input)?)),
+        HostCommand::Bound(args) => print(host_bound::answer(args, &Input::read(&args.input)?)),
+        HostCommand::Tune(args) => print(host_tune::answer(args, &Input::read(&args.input)?)),
+        HostCommand::Protocol(args) => print(host_drive::protocol(args)),
+        HostCommand::Fit(args) => print(host_drive::fit(args)),
+        HostCommand::Datasheet(args) => print(host_datasheet::answer(args)),
+        HostCommand::Check(args) => print(host_drive::check(args)),
     }
 }
 
-/// Runs a scenario, by one scheduler or several.
-fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
-    print(answer(args, &Input::read(&args.input)?))
-}
-
-/// What runs come to, by each scheduler.
 pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     if args.trace.as_deref() == Some(Path::new("-")) {
-        return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()).into());
+        fail!("--trace takes a file: the answer is on standard output");
     }
     let report = report::place(args.report.as_deref())?;
-    let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
-        [] => vec![None],
-        names => names.iter().map(|name| Some(name.as_str())).collect(),
-    };
+    let schedulers = args.schedulers.names();
     let (mut answers, mut warnings, mut status) = (String::new(), input.remarks()?, Status::Yes);
     let mut runs = Vec::new();
     for scheduler in &schedulers {
@@ -115,29 +106,21 @@ fn status_of(assumptions: &[BoundAssumption], is_late: bool) -> Status {
     Status::of(Some(!is_late && assumptions.iter().all(|seen| seen.name != "bounds" || seen.broken.is_none())))
 }
 
-/// That a device was seen not to do what it says.
 fn complaint(seen: &BoundAssumption) -> String {
     let at = seen.broken.map_or_else(String::new, |at| format!(", first at {at}"));
     format!("commands took longer than `ends_within`{at}: what rests on it does not hold")
 }
 
-/// The reports of jobs and queues, and what bounds suppose.
 type Watched = (Vec<JobReport>, QueueLengths, Vec<BoundAssumption>);
 
-/// Runs a scenario, and writes a trace of it if one is wanted.
 fn traced(
     scenario: &Scenario,
     seed: u64,
     trace: Option<&Path>,
 ) -> Result<Result<Watched, HostRunError>, CommandFailure> {
-    let failure = |error: &std::io::Error| {
-        CommandFailure::io(
-            &format!("cannot write {}", trace.map_or_else(String::new, |path| path.display().to_string())),
-            error,
-        )
-    };
-    let file = trace.map(WholeFile::create).transpose().map_err(|error| failure(&error))?;
-    let trace_of_run = file.map(|file| QueueTrace::new(scenario, file)).transpose().map_err(|error| failure(&error))?;
+    let failure = |error| CommandFailure::writing(trace.unwrap_or(Path::new("")), &error);
+    let file = trace.map(WholeFile::create).transpose().map_err(failure)?;
+    let trace_of_run = file.map(|file| QueueTrace::new(scenario, file)).transpose().map_err(failure)?;
     let mut watch = ((LengthMeasure::new(scenario.warmup), Assumptions::new(scenario)), trace_of_run);
     let jobs = match run_watched(scenario, seed, &mut watch) {
         Ok(jobs) => jobs,
@@ -145,36 +128,30 @@ fn traced(
     };
     let ((lengths, assumptions), trace) = watch;
     if let Some(trace) = trace {
-        trace.finish(scenario.duration).and_then(WholeFile::finish).map_err(|error| failure(&error))?;
+        trace.finish(scenario.duration).and_then(WholeFile::finish).map_err(failure)?;
     }
     Ok(Ok((jobs, lengths.finish(scenario.duration), assumptions.found().collect())))
 }
 
-/// Runs a script by its scheduler.
 fn order(file: &Path) -> Result<Status, CommandFailure> {
-    let script = NamedText::read(file)?;
-    let mut output = Output::stdout();
-    let ordered = ordered(&script, |line| output.write(line).map(drop));
-    output.flush().map_err(|error| CommandFailure::io("cannot write", &error))?;
-    match ordered {
-        Ok(()) => Ok(Status::Yes),
-        Err(unanswered) => unanswered.tell(),
-    }
+    let mut lines = String::new();
+    let ordered = ordered(&NamedText::read(file)?, &mut lines);
+    // A fault can come behind answers.
+    output::print(&lines)?;
+    ordered.map_or_else(Unanswered::tell, |()| Ok(Status::Yes))
 }
 
-/// Runs a script by its scheduler, and hands each answer on as a line.
-pub fn ordered(script: &NamedText, mut line: impl FnMut(&str) -> std::io::Result<()>) -> Result<(), Unanswered> {
-    let refused = |wrong: &Diagnostics| Unanswered::refused(&script.name, &script.text, wrong);
-    let read = read_script(&script.text).map_err(|wrong| refused(&wrong))?;
-    let ran = order::run(&read, |ids| {
+/// Adds each answer to a script as a line, up to the first fault.
+pub fn ordered(script: &NamedText, lines: &mut String) -> Result<(), Unanswered> {
+    let refused = |wrong: Diagnostics| Unanswered::refused(&script.name, &script.text, &wrong);
+    let read = read_script(&script.text).map_err(refused)?;
+    let ran = order::run::<Infallible>(&read, |ids| {
         let ids: Vec<_> = ids.iter().map(|&id| read.names.of(id)).collect();
-        let text = serde_json::to_string(&ids).map_err(std::io::Error::from)?;
-        line(&format!("{text}\n"))
+        *lines += &serde_json::to_string(&ids).expect("names are written as JSON");
+        lines.push('\n');
+        Ok(())
     });
-    ran.map_err(|error| match error {
-        OrderError::Script(wrong) => refused(&wrong),
-        OrderError::Answer(error) => CommandFailure::io("cannot write", &error).into(),
-    })
+    ran.map_err(|OrderError::Script(wrong)| refused(wrong))
 }
 
 #[cfg(test)]

@@ -5,25 +5,14 @@ use rtflash_host::bound::{Bound, bounds};
 use rtflash_host::run::Scenario;
 
 use super::host_input::Input;
-use crate::CommandFailure;
-use crate::answer::{SetAnswer, Status, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{Format, HostBoundArgs};
 use crate::render::host_bound::text;
 use crate::render::rendered;
 
-/// Carries the command out.
-pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {
-    print(answer(args, &Input::read(&args.input)?))
-}
-
-/// The bounds, by each scheduler.
 pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
-    let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
-        [] => vec![None],
-        names => names.iter().map(|name| Some(name.as_str())).collect(),
-    };
     let (mut answers, complaint, mut status) = (String::new(), input.remarks()?, Status::Yes);
-    for scheduler in schedulers {
+    for scheduler in args.schedulers.names() {
         let scenario = input.scenario(scheduler)?;
         let measured = input.measured(&scenario)?.map(|fitted| fitted.claims());
         let bounds = bounds(&scenario);

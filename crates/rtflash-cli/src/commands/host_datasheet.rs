@@ -5,21 +5,15 @@ use rtflash_answers::DatasheetAnswer;
 use rtflash_drive::{bytes, three_digits};
 use rtflash_model::capped;
 
-use crate::CommandFailure;
-use crate::answer::{SetAnswer, Status, Unanswered, print};
+use crate::answer::{SetAnswer, Unanswered};
 use crate::args::drive::HostDatasheetArgs;
 use crate::render::rendered;
 
-/// Prints these numbers.
-pub fn run(args: &HostDatasheetArgs) -> Result<Status, CommandFailure> {
-    print(answer(args))
-}
-
-fn answer(args: &HostDatasheetArgs) -> Result<SetAnswer, Unanswered> {
+pub fn answer(args: &HostDatasheetArgs) -> Result<SetAnswer, Unanswered> {
     let lifetime_days = match (args.tbw, args.per_day) {
         (Some(tbw), Some(per_day)) => Some(tbw / per_day),
         (None, None) => None,
-        _ => return Err(CommandFailure("a lifetime needs both: --tbw and --per-day".into()).into()),
+        _ => fail!("a lifetime needs both: --tbw and --per-day"),
     };
     // Times are rounded down: they are the least.
     let least = |bandwidth: u64| capped(u128::from(args.io) * 1_000_000_000 / u128::from(bandwidth));
@@ -27,8 +21,7 @@ fn answer(args: &HostDatasheetArgs) -> Result<SetAnswer, Unanswered> {
     let (io, read_iops, write_iops) = (args.io, args.read_iops, args.write_iops);
     let answer = DatasheetAnswer { lifetime_days, io, read_least_ns, write_least_ns, read_iops, write_iops };
     if [lifetime_days, read_least_ns, write_least_ns, read_iops, write_iops].iter().all(Option::is_none) {
-        let problem = "no number of the data sheet: --tbw and --per-day, --read, --write, …";
-        return Err(CommandFailure(problem.into()).into());
+        fail!("no number of the data sheet: --tbw and --per-day, --read, --write, …");
     }
     Ok(SetAnswer { text: rendered(args.format.format, &answer, || text(&answer)), ..SetAnswer::default() })
 }

@@ -15,20 +15,15 @@ use rtflash_drive::read::fio_log::job_of;
 use rtflash_drive::{DriveSample, Measurement, MeasurementRefused, add_log, add_trace};
 
 use super::host_input::{Input, NamedText};
-use crate::answer::{SetAnswer, Status, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::HostInputArgs;
 use crate::args::drive::{HostCheckArgs, HostFitArgs, HostProtocolArgs, MeasurementArgs};
 use crate::progress::Bar;
 use crate::render::{host_fit, rendered};
 use crate::source::InputSource;
-use crate::{CommandFailure, report, whole};
+use crate::{CommandFailure, output, report};
 
-/// Prints the protocol.
-pub fn protocol(args: &HostProtocolArgs) -> Result<Status, CommandFailure> {
-    print(job_file(args))
-}
-
-fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
+pub fn protocol(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
     let input = args.scenario.as_ref().map(|file| Input::read(&HostInputArgs { file: file.clone(), device: None }));
     let scenario = input.transpose()?.map(|input| input.scenario(None)).transpose()?;
     let jobs = scenario.iter().flat_map(|scenario| &scenario.jobs);
@@ -39,7 +34,7 @@ fn job_file(args: &HostProtocolArgs) -> Result<SetAnswer, Unanswered> {
     let protocol =
         Protocol { filename: &filename, size, guess, tail, attach, number: number.as_deref(), jobs: jobs.collect() };
     let total = protocol.total_seconds();
-    let complaint = crate::output::warning(&format!(
+    let complaint = output::warning(&format!(
         "fio will overwrite the first {} of {filename}; it takes {} min",
         rtflash_drive::bytes(args.size),
         total.div_ceil(60)
@@ -82,19 +77,13 @@ fn number(block: &Path, drive: &Path) -> Option<String> {
     fs::read_to_string(entry.join("dev")).ok().map(|number| number.trim().to_owned())
 }
 
-/// Fits a device.
-pub fn fit(args: &HostFitArgs) -> Result<Status, CommandFailure> {
-    print(fitted(args))
-}
-
-fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
+pub fn fit(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
     let report = report::place(args.report.as_deref())?;
     let (measurement, sources) = read(&args.input)?;
     let refused = |refused: MeasurementRefused| Unanswered::because(&refused.0, Status::CannotTell);
     let fit = fit::fit(&measurement).map_err(refused)?.attached(&measurement, args.attach.as_deref());
     let fitted = Fitted::new(&measurement, &fit, sources);
-    whole::write(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())
-        .map_err(|error| CommandFailure::io(&format!("cannot write {}", args.out.display()), &error))?;
+    output::save(&args.out, rtflash_drive::written(&fit, &fitted).as_bytes())?;
     if let Some(path) = &report {
         report::write(path, &report::fit(&measurement, &fit, &fitted))?;
     }
@@ -102,16 +91,10 @@ fn fitted(args: &HostFitArgs) -> Result<SetAnswer, Unanswered> {
     Ok(SetAnswer { text, ..SetAnswer::default() })
 }
 
-/// Checks a drive.
-pub fn check(args: &HostCheckArgs) -> Result<Status, CommandFailure> {
-    print(checked(args))
-}
-
-fn checked(args: &HostCheckArgs) -> Result<SetAnswer, Unanswered> {
+pub fn check(args: &HostCheckArgs) -> Result<SetAnswer, Unanswered> {
     let device = NamedText::read(&args.device)?;
     let Some(fitted) = Fitted::in_text(&device.text) else {
-        let problem = format!("{} has no block `fitted`: `rtflash host fit` writes one", device.name);
-        return Err(CommandFailure(problem).into());
+        fail!("{} has no block `fitted`: `rtflash host fit` writes one", device.name);
     };
     if fitted.monitor.is_empty() {
         let problem =
@@ -148,7 +131,6 @@ fn limit(of: &Watched) -> DriveLimit {
     }
 }
 
-/// A reader that shows how much was read.
 struct CountedInput<'b> {
     from: InputSource,
     bar: &'b Bar,
@@ -162,7 +144,6 @@ impl Read for CountedInput<'_> {
     }
 }
 
-/// Reads all measurements.
 fn read(args: &MeasurementArgs) -> Result<(Measurement, Vec<FittedSource>), Unanswered> {
     let paths = args.trace.iter().chain(&args.fio);
     let bytes = paths.filter_map(|path| fs::metadata(path).ok()).map(|metadata| metadata.len()).sum();

@@ -12,20 +12,14 @@ use rtflash_host::run::{JobReport, Latencies, QueueLengths};
 
 use crate::{CommandFailure, output};
 
-/// A run by a scheduler.
 pub struct Ran {
-    /// The scheduler.
     pub scheduler: &'static str,
-    /// Its jobs, in the scenario's order.
     pub jobs: Vec<JobReport>,
-    /// The lengths of queues.
     pub queues: QueueLengths,
-    /// What bounds suppose, as it was seen.
     pub assumptions: Vec<BoundAssumption>,
 }
 
 impl Ran {
-    /// The answer as JSON prints it.
     pub fn answer(&self) -> HostAnswer<'_> {
         HostAnswer::new(self.scheduler, &self.jobs, &self.queues, &self.assumptions)
     }
@@ -38,10 +32,7 @@ const STEPS: u32 = 5;
 const FAR_APART: f64 = 50.0;
 
 /// Writes the figures of runs of one scenario into a folder, each as SVG with its numbers beside it
-/// as CSV.
-///
-/// # Errors
-/// Where one cannot be written.
+/// as CSV. Fails if one cannot be written.
 pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
     output::folder(folder)?;
     for HostFigure { name, svg, csv, .. } in figures(runs) {
@@ -52,19 +43,14 @@ pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// The figures of runs of one scenario, for a report.
 pub fn pictures(runs: &[Ran]) -> Vec<Picture> {
     figures(runs).into_iter().map(|figure| figure.picture).collect()
 }
 
-/// A figure of runs.
 struct HostFigure {
-    /// The name of its files, up to the dot.
     name: String,
     svg: String,
-    /// Its numbers.
     csv: String,
-    /// The figure for a page.
     picture: Picture,
 }
 
@@ -112,7 +98,6 @@ fn file_name(job: &str, known: &mut HashSet<String>) -> String {
     name
 }
 
-/// Nanoseconds in milliseconds.
 fn ms(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }
@@ -161,7 +146,6 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
     Some((figure, csv))
 }
 
-/// The percentiles that papers compare, of a job by each scheduler.
 fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
     let series = [("p50", 5_000), ("p99", 9_900), ("p99.9", 9_990)].map(|(name, share)| {
         let of = |(_, latencies): &(&str, &Latencies)| latencies.percentile(share).map_or(f64::NAN, ms);
@@ -178,7 +162,6 @@ fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
     }
 }
 
-/// The bandwidth of each job by each scheduler.
 fn bandwidths(runs: &[Ran]) -> Bars {
     let jobs = runs.first().map_or(&[][..], |run| &run.jobs);
     let series = jobs.iter().enumerate().map(|(at, job)| {

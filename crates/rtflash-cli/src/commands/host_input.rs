@@ -50,7 +50,6 @@ impl Outside for HostFiles<'_> {
     }
 }
 
-/// Files beside the job file, and the environment.
 impl FioOutside for HostFiles<'_> {
     fn file(&mut self, name: &str) -> Result<String, String> {
         Outside::file(self, name)
@@ -76,7 +75,6 @@ impl NamedText {
         source::read(path).map(|(name, text)| NamedText { name, text })
     }
 
-    /// Whether it is a job file of fio: by its ending, or by what it begins with.
     fn is_of_fio(&self) -> bool {
         let ending = Path::new(&self.name).extension();
         ending.is_some_and(|ending| ending.eq_ignore_ascii_case("fio")) || is_fio(&self.text)
@@ -87,12 +85,10 @@ impl NamedText {
     }
 }
 
-/// Advice about the jobs of a scenario, a line each.
 pub fn advice(scenario: &Scenario) -> String {
     scenario.advice().iter().map(|line| format!("advice: {line}\n")).collect()
 }
 
-/// The input of a run.
 pub struct Input {
     file: NamedText,
     /// For a job file of fio.
@@ -102,15 +98,11 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// Where one cannot be read, or is one too many or too few.
     pub fn read(args: &HostInputArgs) -> Result<Input, CommandFailure> {
         let file = NamedText::read(&args.file)?;
         let setup = match &args.device {
             Some(device) if device == &args.file && file.is_of_fio() => {
-                return Err(CommandFailure("--device: the job file itself, where its device has to be".into()));
+                fail!("--device: the job file itself, where its device has to be");
             }
             Some(device) => Some(NamedText::read(device)?),
             None => None,
@@ -118,33 +110,27 @@ impl Input {
         Input::new(file, setup, args.file.parent().map(Path::to_owned))
     }
 
-    /// Of these texts. `folder` is where the files are that a scenario names.
-    ///
-    /// # Errors
-    /// Where one is too many or missing.
     pub fn new(file: NamedText, setup: Option<NamedText>, folder: Option<PathBuf>) -> Result<Input, CommandFailure> {
         let setup = match (file.is_of_fio(), setup) {
             (true, Some(device)) => Some(device),
             (false, None) => None,
             (true, None) => {
-                let problem = "is a job file of fio, and these have no device";
-                return Err(CommandFailure(format!("{} {problem}: --device FILE says what it runs on", file.name)));
+                let name = file.name;
+                fail!("{name} is a job file of fio, and these have no device: --device FILE says what it runs on");
             }
             (false, Some(_)) => {
-                let problem = "is no job file of fio (these begin with a section in brackets)";
-                return Err(CommandFailure(format!(
-                    "{} {problem}, and a scenario has its own device: --device is for job files",
+                fail!(
+                    "{} is no job file of fio (these begin with a section in brackets), and a scenario has its own \
+                     device: --device is for job files",
                     file.name
-                )));
+                );
             }
         };
         Ok(Input { file, setup, folder })
     }
 
     /// The measurements behind a device that was fitted, if they carry bounds for this scenario.
-    ///
-    /// # Errors
-    /// The drive had a trend, or a job does what was not measured (exit status 3).
+    /// Fails if the drive had a trend, or a job does what was not measured (exit status 3).
     pub fn measured(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let fitted = self.measured_jobs(scenario)?;
         match fitted.as_ref().and_then(Fitted::no_bound) {
@@ -153,10 +139,8 @@ impl Input {
         }
     }
 
-    /// The measurements behind a device that was fitted, whether they carry bounds or not.
-    ///
-    /// # Errors
-    /// A job does what was not measured (exit status 3).
+    /// The measurements behind a device that was fitted, whether they carry bounds or not. Fails if
+    /// a job does what was not measured (exit status 3).
     pub fn measured_jobs(&self, scenario: &Scenario) -> Result<Option<Fitted>, Unanswered> {
         let Some(fitted) = self.fitted() else { return Ok(None) };
         match fitted.not_measured(scenario) {
@@ -165,7 +149,6 @@ impl Input {
         }
     }
 
-    /// The block `fitted` of its device, if it has one.
     pub fn fitted(&self) -> Option<Fitted> {
         if let Some(setup) = &self.setup {
             return Fitted::in_text(&setup.text);
@@ -177,10 +160,6 @@ impl Input {
         }
     }
 
-    /// The scenario, with its own scheduler or the one of this name.
-    ///
-    /// # Errors
-    /// Where something is wrong with it.
     pub fn scenario(&self, scheduler: Option<&str>) -> Result<Scenario, Unanswered> {
         if let Some(setup) = &self.setup {
             return self.fio_jobs(setup, scheduler).map(|jobs| jobs.scenario);
@@ -197,9 +176,6 @@ impl Input {
 
     /// Options of a job file that are not used, and those by which its jobs differ from fio's, a
     /// line each.
-    ///
-    /// # Errors
-    /// The faults of the file.
     pub fn remarks(&self) -> Result<String, Unanswered> {
         let Some(setup) = &self.setup else { return Ok(String::new()) };
         Ok(self.fio_jobs(setup, None)?.remarks(&self.file.name))

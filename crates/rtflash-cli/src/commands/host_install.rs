@@ -9,10 +9,7 @@ use rtflash_host::{Class, SchedulerSettings};
 
 use crate::{CommandFailure, output};
 
-/// Writes the files for a block device into a folder.
-///
-/// # Errors
-/// No kernel has the scheduler, or a file cannot be written.
+/// Writes the files for a block device into a folder. Fails if no kernel has the scheduler.
 pub fn write(
     folder: &Path,
     block: &str,
@@ -67,7 +64,6 @@ fn undo(block: &str) -> String {
     )
 }
 
-/// A rule that sets the queue at each start.
 fn rule(block: &str, files: &[(&str, String)]) -> String {
     let name = format!("60-rtflash-{block}.rules");
     let mut text = format!(
@@ -83,7 +79,6 @@ fn rule(block: &str, files: &[(&str, String)]) -> String {
     text
 }
 
-/// A drop-in of systemd that gives the service of a job its class and level.
 fn drop_in(job: &Job) -> String {
     let class = match job.class {
         Class::RealTime => "realtime",

@@ -10,25 +10,18 @@ use rtflash_host::tune::{Measured, Objective, TuneOptions, TuneRun, Tuning, k2, 
 
 use super::host_input::{Input, advice};
 use super::host_install;
-use crate::answer::{SetAnswer, Status, Unanswered, print};
+use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::HostTuneArgs;
 use crate::render::host_tune::text;
 use crate::render::rendered;
 use crate::{CommandFailure, output};
 
-/// Carries the command out.
-pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
-    print(answer(args, &Input::read(&args.input)?))
-}
-
-/// The settings, and what they cost and gain.
 pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let gave_up = |error: HostRunError| Unanswered::because(&error.to_string(), Status::CannotTell);
     let mut complaint = input.remarks()?;
     let scenario = until_over(input.scenario(None)?, args.seed).map_err(gave_up)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
-        let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
-        return Err(CommandFailure(failure.into()).into());
+        fail!("no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for");
     }
     complaint += &advice(&scenario);
     let fitted = input.measured_jobs(&scenario)?;
@@ -116,7 +109,6 @@ fn tail(of: &Measured) -> f64 {
     worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)
 }
 
-/// How a figure calls a setting.
 fn label(of: &Measured) -> String {
     let name = of.settings.name();
     k2(&of.settings).map_or_else(
@@ -190,7 +182,6 @@ fn joined(curves: Vec<Curve>) -> Vec<Curve> {
     alone.into_iter().map(name).collect()
 }
 
-/// All settings, a line each.
 fn csv(tuning: &Tuning) -> String {
     let mut text =
         String::from("scheduler,max_inflight,max_sectors_kib,worst_p999_ns,bytes_per_s,background_bytes_per_s\n");

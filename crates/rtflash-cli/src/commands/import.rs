@@ -24,13 +24,10 @@ use crate::render::table::table;
 use crate::source::{self, InputSource};
 use crate::{CommandFailure, diagnose, output};
 
-/// Refused lines that are shown to people.
 const MAX_SHOWN: usize = 5;
 
-/// Names of devices that are shown to people.
 const MAX_NAMES: usize = 10;
 
-/// Carries the command out.
 pub fn run(args: &ImportArgs) -> Result<Status, Unanswered> {
     match &args.command {
         ImportCommand::Mcap { input, flush, buffers } => mcap(input, *flush, *buffers),
@@ -294,7 +291,6 @@ fn show_extent(text: &mut String, extent: &ExtentAnswer, clock: TimeBase) {
     let _ = writeln!(text, "first at {first}; {} in {length}, {rate}", volume(extent.bytes as f64));
 }
 
-/// The task set, and beside it what was read; or both in one line.
 fn print(
     format: Format,
     set: &TaskSet,

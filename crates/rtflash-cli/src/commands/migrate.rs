@@ -15,7 +15,6 @@ use crate::args::MigrateArgs;
 use crate::render::{migrate_text, rendered};
 use crate::{CommandFailure, output, source};
 
-/// Carries the command out.
 pub fn run(args: &MigrateArgs) -> Result<Status, Unanswered> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted)?;
     let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
@@ -64,7 +63,6 @@ pub fn run(args: &MigrateArgs) -> Result<Status, Unanswered> {
     Ok(status)
 }
 
-/// What is wrong with the question.
 fn says(set: &TaskSet, names: &[String], analysis: &str, refusal: &MigrationRefusal) -> String {
     match refusal {
         MigrationRefusal::NotInTime(cluster, is_new) => {

@@ -52,7 +52,6 @@ use rtflash_analysis::{Analysis, Work};
 use rtflash_answers::Guarantee;
 use rtflash_model::{Reliance, TaskSet};
 
-/// Warns that nothing is guaranteed on a device that states typical times.
 #[cfg(feature = "exchange")]
 fn warn_of_typical_times(device: &rtflash_model::Device) {
     if device.has_typical_times() {
@@ -63,7 +62,6 @@ fn warn_of_typical_times(device: &rtflash_model::Device) {
     }
 }
 
-/// The analysis of a name that clap has already found among the possible ones.
 fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {
     rtflash_analysis::analysis(name).ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
@@ -74,12 +72,10 @@ fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Ana
     found.ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 
-/// The algorithm of a name that clap has already found among the possible ones.
 fn allocator(name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
     rtflash_alloc::allocator::allocator(name).ok_or_else(|| CommandFailure(format!("there is no algorithm `{name}`")))
 }
 
-/// The algorithm that divides the chips, and the analysis that decides.
 #[derive(Clone, Copy)]
 struct DecidedBy {
     allocator: &'static dyn Allocator,

@@ -10,7 +10,6 @@ use crate::answer::Status;
 use crate::args::Format;
 use crate::{CommandFailure, output};
 
-/// Prints one device, or the list.
 pub fn run(name: Option<&str>, format: Format) -> Result<Status, CommandFailure> {
     let text = match name {
         Some(name) => one(find(name)?, format),
@@ -32,7 +31,6 @@ fn find(name: &str) -> Result<&'static Profile, CommandFailure> {
     })
 }
 
-/// All fields of a profile, as a task set may have them.
 fn in_full(profile: &Profile) -> Result<Box<RawValue>, CommandFailure> {
     let device = Device::new(profile.spec()).map_err(|_| CommandFailure(format!("`{}` is no device", profile.name)))?;
     RawValue::from_string(write_device_in_full(&device)).map_err(|error| CommandFailure(error.to_string()))

@@ -11,7 +11,6 @@ use crate::answer::{Unanswered, whole};
 use crate::args::PhasesArg;
 use crate::{CommandFailure, source};
 
-/// A release pattern as it is written, for any task set.
 pub struct ReleaseFile {
     name: String,
     frame: Frame,
@@ -20,13 +19,13 @@ pub struct ReleaseFile {
 }
 
 impl ReleaseFile {
-    /// The file that is asked for, if one is.
     pub fn open(phases: &PhasesArg, releases: Option<&str>) -> Result<Option<ReleaseFile>, CommandFailure> {
         let (name, text) = match (phases, releases) {
             (PhasesArg::File(_), Some(_)) => {
-                let failure = "--phases FILE and --releases both state releases: --releases states all that a file of \
-                               --phases may";
-                return Err(CommandFailure(failure.into()));
+                fail!(
+                    "--phases FILE and --releases both state releases: --releases states all that a file of --phases \
+                     may"
+                );
             }
             (PhasesArg::File(path), None) => source::read(path).map_err(|failure| {
                 CommandFailure(format!("{}; --phases takes periodic, at-erases, random or a file", failure.0))
@@ -38,7 +37,6 @@ impl ReleaseFile {
         Ok(Some(ReleaseFile { name, frame: whole(text.into_bytes()), all: releases.is_none() }))
     }
 
-    /// Options with what it says of a task set, if there is one.
     pub fn apply<'o>(
         file: Option<&ReleaseFile>,
         set: &TaskSet,

@@ -13,7 +13,6 @@ use crate::args::{CheckArgs, Format};
 use crate::render::table::table;
 use crate::{CommandFailure, output, source};
 
-/// Judges the results in a file, for one task set.
 pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Status, Unanswered> {
     let file = read_one(&args.file, &args.set)?;
     let (name, text) = source::read(results)?;
@@ -57,7 +56,6 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     Ok(Status::of(answer.holds))
 }
 
-/// A stream of the results beside the deadline of its requests.
 fn judged<'a>(
     set: &TaskSet,
     exported: &'a ExportedStream<'a>,

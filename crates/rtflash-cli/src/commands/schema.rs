@@ -9,7 +9,6 @@ use super::experiment::Manifest;
 use crate::answer::Status;
 use crate::{CommandFailure, output};
 
-/// Prints a schema.
 pub fn run(name: &str) -> Result<Status, CommandFailure> {
     let schema = text(name).ok_or_else(|| CommandFailure(format!("there is no schema `{name}`")))?;
     output::print(&schema)?;

@@ -21,7 +21,6 @@ use crate::{CommandFailure, output};
 /// A machine that is behind by more than this is said to be too slow.
 const TOO_SLOW: Duration = Duration::from_millis(50);
 
-/// Carries the command out.
 pub fn run(args: &ServeArgs) -> Result<Status, Unanswered> {
     let file = export::read_one(&args.file, &args.set)?;
     let set = &file.set;

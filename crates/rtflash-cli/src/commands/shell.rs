@@ -9,7 +9,7 @@ use crate::CommandFailure;
 use crate::answer::Status;
 use crate::args::help::{TOPICS, topic};
 use crate::args::{COMMANDS, Cli};
-use crate::output::{self, Output};
+use crate::output;
 
 pub fn completions(shell: Shell) -> Result<Status, CommandFailure> {
     let mut script = Vec::new();
@@ -51,7 +51,6 @@ fn whole(command: &clap::Command) -> Result<Vec<u8>, CommandFailure> {
     Ok(page)
 }
 
-/// A section for each command, and behind it those of its own commands.
 fn sections(command: &clap::Command, name: &str, page: &mut Vec<u8>) -> Result<(), CommandFailure> {
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let name = format!("{name} {}", sub.get_name().to_uppercase());
@@ -73,15 +72,10 @@ fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, CommandFai
 }
 
 fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, CommandFailure> {
-    let write = |file: &str, page: &[u8]| {
-        let path = folder.join(file);
-        let mut output = Output::file(&path).map_err(failed)?;
-        output.write(&String::from_utf8_lossy(page)).and_then(|_| output.finish()).map_err(failed)
-    };
     output::folder(folder)?;
-    write("rtflash.1", &whole(command)?)?;
+    output::save(&folder.join("rtflash.1"), &whole(command)?)?;
     for name in COMMANDS.split(' ') {
-        write(&format!("rtflash-{name}.1"), &of_command(command, name)?)?;
+        output::save(&folder.join(format!("rtflash-{name}.1")), &of_command(command, name)?)?;
     }
     Ok(Status::Yes)
 }

@@ -12,12 +12,11 @@ use super::DecidedBy;
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{Format, SizeArgs};
 use crate::batch::{Batch, SetCommand};
-use crate::pairs::Given;
+use crate::pairs::{Given, Pairs};
 use crate::render::alloc_text::OutcomeText;
 use crate::render::kind::words;
 use crate::render::rendered;
 use crate::render::size_text::SizeView;
-use crate::source::InputSource;
 use crate::{CommandFailure, report};
 
 struct SizePlan {
@@ -31,8 +30,7 @@ struct SizePlan {
 /// Carries the command out. The exit status is the verdict on the set as it is.
 pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
     let command = command(args)?;
-    let source = InputSource::open(&args.file)?;
-    Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
+    Batch { format: args.format.format }.run(Pairs::open(&args.file, None, &args.set)?, &*command)
 }
 
 pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
@@ -67,7 +65,6 @@ impl SetCommand for SizePlan {
     }
 }
 
-/// A report, which is of one task set.
 struct ReportOfOne {
     path: PathBuf,
     /// Whether a task set has been reported.

@@ -59,7 +59,6 @@ fn broken_line(broken: &Broken) -> BrokenLine {
     }
 }
 
-/// The command that runs a case, with its task set on standard input.
 fn command(case: &Case) -> String {
     let options = &case.options;
     let mut command = format!(
@@ -98,7 +97,6 @@ fn command(case: &Case) -> String {
     command
 }
 
-/// Shows how far a search is, and stops it where a signal is held.
 struct BarWatch<'s> {
     bar: Bar,
     signals: Option<&'s SignalHold>,
@@ -126,7 +124,6 @@ impl SoakWatch for BarWatch<'_> {
     }
 }
 
-/// The answer for a person.
 fn text(answer: &SoakAnswer) -> String {
     let cases = cases(answer);
     let drawn =
@@ -178,7 +175,6 @@ mod tests {
 
     use super::*;
 
-    /// What is stated of releases is part of the command, as a shell reads it.
     #[test]
     fn a_command_states_the_releases() {
         let text = r#"{"device":"dgist-2021","tasks":[{"name":"nose's","read":{"pages":4,"period":"36ms"}}]}"#;

@@ -24,7 +24,6 @@ use crate::render::rendered;
 use crate::source::{InputSource, read};
 use crate::{CommandFailure, output};
 
-/// A run that cannot be.
 fn cannot_be(refusal: PlanRefusal) -> Unanswered {
     let refusal = NotRun::Refused(refusal);
     Unanswered::because(&refusal.to_string(), refused(&refusal))

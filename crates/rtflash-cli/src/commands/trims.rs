@@ -5,7 +5,6 @@ use rtflash_plan::{Options, PeriodicTrim};
 
 use crate::CommandFailure;
 
-/// What a task is to trim, as it was typed.
 pub struct TrimOption {
     text: String,
     task: String,
@@ -30,7 +29,6 @@ impl TrimOption {
         Ok(TrimOption { text: text.into(), task: task.into(), pages, every })
     }
 
-    /// Options of a run in which all of these tasks of a set trim.
     pub fn apply(all: &[TrimOption], set: &TaskSet, options: Options) -> Result<Options, CommandFailure> {
         let trims = all.iter().map(|of| of.of_set(set)).collect::<Result<Vec<PeriodicTrim>, CommandFailure>>()?;
         Ok(Options { trims, ..options })
@@ -46,7 +44,6 @@ impl TrimOption {
         CommandFailure(format!("--trim {}: {problem}", self.text))
     }
 
-    /// Why one of these trims of a run cannot be.
     pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_plan::NoTrim) -> CommandFailure {
         all[trim].complaint(&why.to_string())
     }

@@ -8,7 +8,6 @@ use rtflash_verify::{
     BaselineScheme, CertifiedClusterVerification, Equations, verify, verify_baseline, verify_certified,
 };
 
-/// The findings of rtflash-verify on an allocation.
 pub struct Verified<'f> {
     pub answer: CheckAnswer<'f>,
     /// The utilization of each cluster by each of the tests, if there are several.
@@ -17,7 +16,6 @@ pub struct Verified<'f> {
     pub intervals: Vec<Option<Tightest>>,
 }
 
-/// The verdict of rtflash-verify on an allocation.
 pub fn verified<'f>(file: &'f TaskSetFile, analysis: &dyn Analysis, allocation: &Allocation) -> Verified<'f> {
     let (set, meta) = (&file.set, file.meta.as_deref());
     if let Some(test) = analysis.demand_test() {

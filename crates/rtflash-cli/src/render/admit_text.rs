@@ -7,7 +7,6 @@ use super::numbers::{chips, count, names, plain, time};
 use super::{data, verdicts};
 use crate::output::{DIM, GREEN, RED, paint};
 
-/// The answer for a person; pages are those of the device.
 pub fn text(answer: &AdmitAnswer<'_>, device: &Device) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let mut text = verdicts::text(&answer.verdicts);
@@ -97,7 +96,6 @@ fn added(device: &Device, added: &AddedTask<'_>) -> String {
     format!("{}: cluster {}, {how}; {when}\n{stages}", plain(&added.task), added.cluster)
 }
 
-/// Terms by which the processors go on.
 fn stage(device: &Device, stage: &StageAnswer) -> String {
     let deadline = stage.gc_deadline_ns.map_or_else(|| "none".to_owned(), |deadline| time(deadline as f64));
     let StageAnswer { reserve_pages, reclaimed_pages, victim_pages, open_blocks, goal_pages, .. } = stage;

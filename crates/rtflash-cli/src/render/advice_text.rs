@@ -78,7 +78,6 @@ fn in_steps(steps: u32) -> String {
     format!("in steps of {}", 1.0 / f64::from(steps))
 }
 
-/// The changes with which a task is served.
 fn served(set: &TaskSet, served: &ServedBy) -> String {
     let times = |times: &[RequestTime]| {
         let each = times.iter().map(|of| format!("{} for its {}", of.time, kind(of.writes)));
@@ -105,7 +104,6 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
     format!("\nMore chips do not help task {}.{with}\n{lines}", name(set, served.task))
 }
 
-/// The changes that the other advice supposes.
 fn supposed(set: &TaskSet, Supposed { suspension, deadlines, enough }: &Supposed) -> String {
     let suspension = suspension.map(|time| format!("\"erase_suspend\" and \"erase_resume\" of {time} each"));
     let due =

@@ -20,10 +20,8 @@ use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
-/// Clusters shown.
 const CLUSTERS: usize = 64;
 
-/// An outcome in words.
 pub struct OutcomeText<'a> {
     set: &'a TaskSet,
     algorithm: &'a str,
@@ -34,7 +32,6 @@ pub struct OutcomeText<'a> {
 }
 
 impl<'a> OutcomeText<'a> {
-    /// What the algorithm made of a set under the analysis, and what holds on the device.
     pub fn new(
         set: &'a TaskSet,
         algorithm: &'a str,
@@ -55,7 +52,6 @@ impl<'a> OutcomeText<'a> {
         verdicts::text(&self.verdicts) + &self.line()
     }
 
-    /// The algorithm's result, in a line.
     pub fn line(&self) -> String {
         format!("{} {}\n", self.what(), paint(DIM, &self.how()))
     }
@@ -246,7 +242,6 @@ impl<'a> OutcomeText<'a> {
     }
 }
 
-/// A clause as a sentence begins.
 fn capitalised(clause: &str) -> String {
     let mut letters = clause.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -313,7 +308,6 @@ fn organisation(certificate: Option<&Certificate>) -> String {
     certificate.map_or("none", |each| each.placement.name()).to_owned()
 }
 
-/// The slack of the tightest interval, of its length.
 fn slack(certificate: Option<&Certificate>) -> String {
     match certificate.and_then(|certificate| certificate.tightest) {
         None => "-".into(),
@@ -324,7 +318,6 @@ fn slack(certificate: Option<&Certificate>) -> String {
     }
 }
 
-/// A list that is too long for a table.
 fn elide(list: &str) -> String {
     if list.len() <= 24 { list.to_owned() } else { format!("{} …", &list[..list[..22].rfind(", ").unwrap_or(22)]) }
 }

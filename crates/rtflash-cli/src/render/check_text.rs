@@ -8,7 +8,6 @@ use super::table::table;
 use super::{data, verdicts};
 use crate::output::{DIM, paint};
 
-/// The verdicts, then the clusters, if there is an allocation.
 pub fn text(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     let verdicts = verdicts::text(&answer.verdicts);
@@ -21,7 +20,6 @@ pub fn text(answer: &CheckAnswer<'_>) -> String {
     format!("{verdicts}{what} {by}\n") + &remarks(answer) + "\n" + &clusters(answer)
 }
 
-/// What is wrong with clusters, and what else is to be said of them.
 fn remarks(answer: &CheckAnswer<'_>) -> String {
     let mut text = String::new();
     for (position, cluster) in answer.clusters.iter().enumerate() {

@@ -8,10 +8,8 @@ use super::numbers::{count, plain, separated};
 use super::table::table;
 use crate::output::{RED, paint};
 
-/// Tasks of a cluster shown.
 const TASKS: usize = 16;
 
-/// A line on a cluster whose data do not fit, task by task.
 pub fn complaint(data: &DataAnswer<'_>, position: usize) -> String {
     let amount =
         |pages: u128, what: &str, bytes: u128| format!("{} {what} ({} bytes)", separated(pages), separated(bytes));

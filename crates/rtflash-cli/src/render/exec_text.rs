@@ -8,11 +8,9 @@ use super::table::{answer_table, first_rows};
 use super::verdicts;
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
-/// The answer to a run.
 pub struct ExecView<'a> {
     pub answer: ExecAnswer<'a>,
     pub page_size: u32,
-    /// Whether it is the only one.
     pub alone: bool,
     pub drawing: String,
 }
@@ -129,7 +127,6 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     text + "\n" + &worn(answer)
 }
 
-/// The chip that is worn first.
 fn worn(answer: &ExecAnswer<'_>) -> String {
     let Some(wear) = answer.wear.filter(|wear| wear.erases > 0) else { return String::new() };
     let years = match wear.lifetime_years {

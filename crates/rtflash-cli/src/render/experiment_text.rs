@@ -6,8 +6,6 @@ use super::numbers::count;
 use super::table::answer_table;
 use crate::output::{BOLD, GREEN, paint};
 
-/// The answer to `experiment` and `merge`, on a device with pages of this size, and where its files
-/// are.
 pub fn text(summary: &Summary, page_size: u32, directory: &str, written: &[String]) -> String {
     let drawn =
         format!("{}: {} at {}", summary.experiment, count(summary.sets, "task set"), count(summary.points, "point"));

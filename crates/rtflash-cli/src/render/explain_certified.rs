@@ -79,7 +79,6 @@ fn device(set: &TaskSet) -> String {
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
 }
 
-/// Each cluster: its processor's tasks, garbage collection, and the test on the tightest interval.
 fn clusters(
     set: &TaskSet,
     CheckedAllocation { allocation, verdict }: &CheckedAllocation<'_>,
@@ -253,7 +252,6 @@ fn with_commands(device: &Device, held: &Held, gc: ChosenGc) -> String {
     }
 }
 
-/// Garbage collection, with the numbers of its terms.
 fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
     let device = set.device();
@@ -307,7 +305,6 @@ fn wide(cost: Cost) -> u128 {
     cost.as_ns().into()
 }
 
-/// What a page is charged in this cluster.
 fn costs(set: &TaskSet, held: &Held) -> String {
     let (read, write) = held.placed.processor.page_costs();
     let device = set.device();
@@ -355,7 +352,6 @@ fn waits_of_a_command(device: &Device, read: Cost) -> u64 {
     read.as_ns().saturating_sub(alone.as_ns()) / device.bus_hold().as_ns()
 }
 
-/// The test on the tightest interval.
 fn test(held: &Held, checked: &CheckedCluster<'_>) -> String {
     let Some(tightest) = held.certificate.tightest else { return String::new() };
     let length = tightest.length;

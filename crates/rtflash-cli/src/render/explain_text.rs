@@ -94,12 +94,10 @@ pub(super) fn longest_read(set: &TaskSet) -> u64 {
     set.tasks().iter().filter_map(|task| task.read).map(|read| read.pages()).max().unwrap_or(1)
 }
 
-/// The time of `number` of them.
 pub(super) fn times(each: Span, number: u64) -> String {
     each.checked_mul(number).map_or_else(|| "2^63 ns or more".into(), |all| all.to_string())
 }
 
-/// A share of a cluster and what it goes to.
 struct SharePart {
     what: String,
     share: f64,
@@ -292,7 +290,6 @@ fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))
 }
 
-/// An item of a list, in lines of at most 100 columns.
 fn item(text: &str) -> String {
     const COLUMNS: usize = 100;
     let mut lines = String::new();
@@ -308,7 +305,6 @@ fn item(text: &str) -> String {
     format!("{lines}{line}\n")
 }
 
-/// What the analysis takes for granted.
 pub fn assumptions(analysis: &dyn Analysis) -> String {
     let lines =
         analysis.assumes().iter().map(|assumption| item(&format!("{}: {}", assumption.name, assumption.statement)));

@@ -8,7 +8,6 @@ use rtflash_model::format_ns;
 use super::numbers::{plain, separated};
 use super::table::answer_table;
 
-/// The answer for a person.
 pub fn text(answer: &HostAnswer<'_>) -> String {
     // The longest latency does not show these.
     let open = answer.jobs.iter().filter_map(|job| {
@@ -50,6 +49,5 @@ pub fn csv(answer: &HostAnswer<'_>) -> String {
     text
 }
 
-/// The heading of [`csv`].
 pub const CSV: &str =
     "scheduler,job,completed,mean_ns,p50_ns,p99_ns,p999_ns,p9999_ns,max_ns,sum_ns,bytes_per_s,iops,deadline_ns,late\n";

@@ -7,7 +7,6 @@ use rtflash_model::format_ns;
 use super::numbers::{bound, plain};
 use super::table::table;
 
-/// The answer for a person.
 pub fn text(answer: &BoundAnswer<'_>) -> String {
     if answer.jobs.is_empty() {
         return format!("{}\nno job is real-time\n", answer.scheduler);
@@ -55,7 +54,6 @@ pub fn text(answer: &BoundAnswer<'_>) -> String {
     text
 }
 
-/// The ways out of a bound that is too long, or is none, on a fitted drive.
 const TO_DO: &str = "advice: a bound counts the longest command again and again. Measure on a machine that does \
                      nothing else: the longest command of a busy one is often the machine's. Let fewer commands out \
                      (k2 with a `max_inflight` of 1), cut long ones (k2-split), or give real-time jobs longer periods. \

@@ -9,7 +9,6 @@ use rtflash_drive::three_digits;
 
 use super::table::{answer_table, table};
 
-/// The fitted device, with its errors.
 pub fn fit(fit: &Fit, fitted: &Fitted) -> String {
     let mut text = answer_table(&residuals(fitted));
     text += "\nfactor off on held-out rounds (geometric mean over percentiles; 1 is exact), the chosen kind first:\n";
@@ -64,7 +63,6 @@ pub fn held_out(fitted: &Fitted) -> AnswerTable {
     table
 }
 
-/// The fitted device, with its errors, as JSON.
 pub fn answer(fit: &Fit, fitted: &Fitted) -> DriveFitAnswer {
     let kinds = fit.candidates.iter().map(|of| DriveKind { kind: of.kind.to_owned(), factor: of.score() });
     let residuals = fitted.residuals.iter().map(|of| DriveResidual {
@@ -93,7 +91,6 @@ pub fn answer(fit: &Fit, fitted: &Fitted) -> DriveFitAnswer {
     }
 }
 
-/// Whether a drive kept its limits.
 pub fn check(answer: &DriveCheckAnswer) -> String {
     let rows = answer.limits.iter().map(|of| {
         let verdict = match of.holds {

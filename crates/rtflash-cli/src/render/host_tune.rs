@@ -63,7 +63,6 @@ pub fn text(answer: &TuneAnswer<'_>, is_fitted: bool, block: Option<&str>) -> St
 /// I/Os that a 99.9th percentile needs: ten of them are above it.
 const ENOUGH: u64 = 10_000;
 
-/// Lines on what the runs do not tell for sure.
 fn doubts(answer: &TuneAnswer<'_>) -> String {
     let mut text = String::new();
     for (at, job) in answer.jobs.iter().enumerate() {
@@ -87,13 +86,11 @@ fn doubts(answer: &TuneAnswer<'_>) -> String {
     text
 }
 
-/// The scheduler, with its batches if it has such.
 fn name_of(of: &TuneSetting) -> String {
     let batch = of.fifo_batch.map_or_else(String::new, |batch| format!(", fifo_batch {batch}"));
     format!("{}{batch}", of.scheduler)
 }
 
-/// The row of a setting.
 fn row(of: &TuneSetting, runs: u32, is_chosen: bool, is_fitted: bool) -> Vec<String> {
     // Measurements carry three digits.
     let [tail, bound]: [fn(u64) -> String; 2] = if is_fitted { [three_digits; 2] } else { [format_ns, bound] };

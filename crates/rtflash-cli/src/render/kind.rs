@@ -2,7 +2,6 @@
 
 use rtflash_analysis::{Analysis, baseline};
 
-/// The words for one kind of test.
 pub struct KindWords {
     /// What tables call the share of a cluster.
     pub share: &'static str,
@@ -34,7 +33,6 @@ const UTILIZATION: KindWords = KindWords {
     write_amplification: EVEN,
 };
 
-/// The words for the test of an analysis.
 pub fn words(analysis: &dyn Analysis) -> &'static KindWords {
     if let Some(scheme) = baseline(analysis.name()) {
         if scheme.name().starts_with("dhara") { &DHARA } else { &BASELINE }

@@ -10,7 +10,6 @@ use super::numbers::{chips, count, names, plain, separated, time, volume};
 use super::{data, verdicts};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
-/// The answer for a person; pages are those of the device.
 pub fn text(answer: &MigrateAnswer<'_>, device: &Device) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
     if !answer.found {

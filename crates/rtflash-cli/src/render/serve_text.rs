@@ -7,7 +7,6 @@ use super::data;
 use super::numbers::{count, names, plain, separated, time};
 use crate::output::{GREEN, RED, paint};
 
-/// The answer for a person; pages are those of the device.
 pub fn text(answer: &ServeAnswer<'_>, device: &Device) -> String {
     let verdict = if answer.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
     let (ran, clients) = (time(answer.duration_ns as f64), count(answer.clients, "client"));

@@ -11,10 +11,8 @@ use super::numbers::{count, lifetime, names, quantity};
 use super::table::{ROWS, answer_table, first_rows, further};
 use crate::output::{BOLD, paint};
 
-/// Names of jobs shown.
 const NAMES: usize = 4;
 
-/// The limits of a task set.
 pub struct SizeView<'a> {
     pub answer: SizeAnswer<'a>,
     pub verdict: OutcomeText<'a>,
@@ -22,7 +20,6 @@ pub struct SizeView<'a> {
     pub device: &'a Device,
     /// Whether the analysis refuses the set, so that nothing was looked for.
     pub is_refused: bool,
-    /// Whether it is the only one.
     pub alone: bool,
 }
 
@@ -45,7 +42,6 @@ impl SizeView<'_> {
         text + &answer.front.as_ref().map_or_else(String::new, front)
     }
 
-    /// What the algorithm made of the set, in words, and where the set fails why.
     pub fn verdict(&self) -> String {
         self.verdict.line() + &self.verdict.failure()
     }
@@ -125,7 +121,6 @@ impl SizeView<'_> {
     }
 }
 
-/// What the numbers are that are to be expected.
 const EXPECTED: &str =
     "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in \
      order, round and round; anywhere: any of its pages)

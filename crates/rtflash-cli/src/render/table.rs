@@ -47,7 +47,6 @@ pub fn answer_table(table: &AnswerTable) -> String {
     self::table(&headings.iter().map(String::as_str).collect::<Vec<_>>(), rows)
 }
 
-/// Rows of a table that a terminal shows.
 pub const ROWS: usize = 64;
 
 /// The first rows of a table of an answer; `what`: what its rows are.
@@ -57,7 +56,6 @@ pub fn first_rows(mut table: AnswerTable, what: &str) -> String {
     answer_table(&table) + &further(more, what)
 }
 
-/// A line on rows that are not shown.
 pub fn further(more: usize, what: &str) -> String {
     if more == 0 { String::new() } else { format!("  … and {more} more {what} (all of them: --format json)\n") }
 }

@@ -11,7 +11,6 @@ use rtflash_model::TaskSet;
 use super::numbers::{count, names, plain};
 use crate::output::{BOLD, paint};
 
-/// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
 
 /// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two.

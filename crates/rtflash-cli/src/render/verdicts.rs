@@ -4,7 +4,6 @@ use rtflash_answers::{VerdictWord, Verdicts};
 
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
-/// The lines with which an answer begins.
 pub fn text(verdicts: &Verdicts) -> String {
     let line = |line: &rtflash_answers::VerdictLine| {
         let verdict = match line.word {

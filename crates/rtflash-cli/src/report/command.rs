@@ -24,7 +24,6 @@ pub fn of_call() -> Vec<String> {
     without(words)
 }
 
-/// The command without what changes no answer.
 fn without(mut words: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = vec!["rtflash".to_owned()];
     while let Some(word) = words.next() {
@@ -40,7 +39,6 @@ fn without(mut words: impl Iterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// The command as a shell reads it.
 pub fn line(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     let quoted = |word: &String| {

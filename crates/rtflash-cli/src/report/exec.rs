@@ -24,7 +24,6 @@ pub fn chart_end(set: &TaskSet, duration: Instant) -> Instant {
     Instant::from_ns(slowest.min(fastest)).map_or(duration, |end| end.min(duration))
 }
 
-/// The page of a run of this set. `chart` is a stretch of it.
 pub fn exec(answer: &ExecAnswer<'_>, set: &TaskSet, chart: Option<Picture>) -> HtmlReport {
     let origin = Origin::of_call(answer.settings.seed);
     let tone = match answer.verdict.as_deref() {

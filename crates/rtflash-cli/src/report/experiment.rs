@@ -8,8 +8,6 @@ use rtflash_experiment::output;
 use super::{Origin, table_parts};
 use crate::render::numbers::count as counted;
 
-/// The page of an experiment: what it comes to, its figures, and its table of results. `manifest`
-/// is the text of `manifest.json`.
 pub fn experiment(
     summary: &Summary,
     page_size: u32,
@@ -52,7 +50,6 @@ pub fn experiment(
     HtmlReport { manifest: manifest.to_owned(), ..page }
 }
 
-/// What a manifest says of how it was made.
 fn origin(manifest: &str) -> Origin {
     let manifest: serde_json::Value = serde_json::from_str(manifest).expect("a manifest is JSON");
     let words = manifest["command"].as_array().into_iter().flatten();

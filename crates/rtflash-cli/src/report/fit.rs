@@ -23,7 +23,6 @@ const PARTS: u64 = 16;
 /// Commands that a median by the number in flight needs.
 const ENOUGH: usize = 20;
 
-/// The page of a fitted drive: pictures, errors and claims. Its data are the block `fitted`.
 pub fn fit(measurement: &Measurement, fit: &Fit, fitted: &Fitted) -> HtmlReport {
     let origin = Origin::of_call(None);
     let mut parts = vec![ReportPart::Pictures(pictures(measurement, fit))];
@@ -197,7 +196,6 @@ fn by_others(measurement: &Measurement, op: Op) -> Option<(u64, Vec<(u32, u64)>)
     Some((size, enough.filter_map(|(others, times)| Some((others, median(times)?))).collect()))
 }
 
-/// How residence follows the number of commands in flight, in a sentence.
 fn in_flight(measurement: &Measurement) -> String {
     let Some((_, medians)) = by_others(measurement, Op::Read).or_else(|| by_others(measurement, Op::Write)) else {
         return "No command was measured.".into();

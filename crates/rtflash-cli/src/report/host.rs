@@ -28,7 +28,6 @@ pub fn host(answers: &[HostAnswer<'_>], seed: u64, pictures: Vec<Picture>) -> Ht
     origin.page("Host: a scenario run by I/O schedulers", verdict, parts, format!("[{}]", lines.join(",")))
 }
 
-/// One table of those of all answers.
 fn joined<'a>(answers: &[HostAnswer<'a>], table: fn(&HostAnswer<'a>) -> AnswerTable) -> AnswerTable {
     let all = answers.iter().map(table);
     let join = |one: AnswerTable, other: AnswerTable| AnswerTable { rows: [one.rows, other.rows].concat(), ..one };

@@ -24,22 +24,17 @@ pub use fit::fit;
 pub use host::host;
 pub use size::size;
 
-/// Where a report goes, if one is wanted.
 pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
-    match path {
-        Some(path) if path == Path::new("-") => {
-            Err(CommandFailure("--report takes a file: the answer is on standard output".into()))
-        }
-        path => Ok(path.map(Path::to_owned)),
+    if path == Some(Path::new("-")) {
+        fail!("--report takes a file: the answer is on standard output");
     }
+    Ok(path.map(Path::to_owned))
 }
 
-/// Writes a report; the file is there once it is whole.
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
     output::save(path, report.html().as_bytes())
 }
 
-/// The verdicts of an answer as a page shows them.
 fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
     let one = |line: VerdictLine| LabelledVerdict {
         tone: match line.word {
@@ -53,10 +48,8 @@ fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
     verdicts.lines().into_iter().map(one).collect()
 }
 
-/// Tasks that a page names.
 const NAMED: usize = 8;
 
-/// The workload and the device of a page, in a line.
 fn subject(tasks: &[&str], device: &Device) -> ReportPart {
     let named = names(tasks.iter().copied(), NAMED);
     ReportPart::Note(format!(
@@ -74,7 +67,6 @@ fn subject(tasks: &[&str], device: &Device) -> ReportPart {
 /// Rows of a table; all of them are in the data.
 const ROWS: usize = 2_000;
 
-/// A table below its heading, with the first of its rows.
 fn table_parts(heading: &str, mut table: AnswerTable) -> Vec<ReportPart> {
     let more = table.rows.len().saturating_sub(ROWS);
     table.rows.truncate(ROWS);
@@ -82,7 +74,6 @@ fn table_parts(heading: &str, mut table: AnswerTable) -> Vec<ReportPart> {
     [ReportPart::Heading(heading.into()), ReportPart::Table(table)].into_iter().chain(note).collect()
 }
 
-/// How the answer of a report was made.
 #[derive(Debug, Serialize)]
 struct Origin {
     rtflash: &'static str,
@@ -96,7 +87,6 @@ struct Origin {
 }
 
 impl Origin {
-    /// Of the process as it was called.
     fn of_call(seed: Option<u64>) -> Origin {
         Origin::new(command::of_call(), seed)
     }
@@ -105,7 +95,6 @@ impl Origin {
         Origin { rtflash: env!("CARGO_PKG_VERSION"), build: BUILD, command, seed }
     }
 
-    /// For a person.
     fn facts(&self) -> Vec<(String, String)> {
         let seed = self.seed.map(|seed| ("seed".to_owned(), seed.to_string()));
         let rest =

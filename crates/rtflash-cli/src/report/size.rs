@@ -13,10 +13,8 @@ use crate::render::numbers::plain;
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
-/// How the limits of requests were found.
 const BISECTED: &str = "By bisection: the next step fails, and one further out can pass again.";
 
-/// The column W of costs.
 const AMPLIFICATION: &str = "W: write amplification, the pages programmed for each page written, at most.";
 
 /// The page of a sized set; `headline` is the verdict in words.

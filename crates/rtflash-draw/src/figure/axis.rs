@@ -65,7 +65,6 @@ impl PlotAxis {
         axis
     }
 
-    /// The y axis.
     pub fn y(grid: &Grid, kind: YAxis) -> PlotAxis {
         let points = || grid.curves.iter().flatten().flatten();
         // The larger one; `max` ignores an end that is absent.
@@ -80,7 +79,6 @@ impl PlotAxis {
         }
     }
 
-    /// From zero to the largest value.
     pub fn from_zero(largest: f64) -> PlotAxis {
         let largest = if largest < 1e-290 { 1.0 } else { largest };
         let mut axis = PlotAxis::round(0.0, largest, 6);
@@ -166,7 +164,6 @@ impl PlotAxis {
         PlotAxis { from, to, logarithmic: false, ticks, exponent }
     }
 
-    /// Whether all labels stand apart if the axis is `width` points long.
     fn has_room(&self, width: f64) -> bool {
         self.ticks.windows(2).all(|pair| self.apart(&pair[0], &pair[1], width))
     }
@@ -176,7 +173,6 @@ impl PlotAxis {
         (self.place(right.at) - self.place(left.at)) * width >= room
     }
 
-    /// Ticks remain, labels without room go.
     fn drop_crowded(&mut self, width: f64) {
         let mut last: Option<usize> = None;
         for at in 0..self.ticks.len() {

@@ -4,17 +4,13 @@ use std::fmt::Write;
 
 use super::axis::{PlotAxis, at_or_below};
 use super::grid::present;
-use super::legend::{LINE, Legend, SPACE};
+use super::legend::{LINE, Legend, SPACE, real};
 use super::plot::{HEIGHT, MARGIN, MARK, Rectangle, WIDTH};
 use super::style::COLOURS;
-use super::svg::{MIDDLE, framed, head, text, y_factor, y_labels, y_title};
+use super::svg::{MIDDLE, framed, grid_lines, head, text, y_factor, y_labels, y_title};
 use super::switches::{FigureUse, named, target};
 use super::text::{LEGEND, TICK, TITLE, number, rounded, shortened, width};
-#[cfg(feature = "png")]
-use super::{FigureError, PNG_SCALE};
 use crate::escape::escaped;
-#[cfg(feature = "png")]
-use crate::png::png_scaled;
 
 /// Bars over named groups.
 ///
@@ -57,7 +53,6 @@ impl BarSeries {
     }
 }
 
-/// Side of a square in the legend.
 const SQUARE: f64 = 6.0;
 /// How much of its colour a bar has above the least of a range.
 const PALE: f64 = 0.35;
@@ -70,7 +65,6 @@ struct BarLayout {
     frame: Rectangle,
     axis: PlotAxis,
     legend: Legend,
-    /// Whether names of groups are turned.
     is_turned: bool,
     group: f64,
     height: f64,
@@ -93,11 +87,7 @@ impl Bars {
         let frame = layout.frame;
         let mut svg = head(layout.height, &use_of.attributes(""));
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
-        svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
-        for tick in &layout.axis.ticks {
-            let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, y(tick.at), frame.right());
-        }
-        svg.push_str("\"/>\n");
+        grid_lines(&mut svg, frame, std::iter::empty(), layout.axis.ticks.iter().map(|tick| y(tick.at)));
         for at in 0..self.series.len() {
             use_of.group(&mut svg, "curve values", Some(at), |svg| self.bars(svg, &layout, at, use_of));
         }
@@ -107,19 +97,16 @@ impl Bars {
             use_of.group(&mut svg, "key", Some(at), |svg| {
                 let (top, colour) = (middle - SQUARE / 2.0, colour(at));
                 let mut square = |height: f64, attributes: &str| {
-                    let _ = writeln!(
-                        svg,
-                        "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{height}\" fill=\"#{colour}\" \
-                         {attributes}/>",
-                        top + SQUARE - height
-                    );
+                    let y = top + SQUARE - height;
+                    let _ = write!(svg, r#"<rect x="{x:.2}" y="{y:.2}" width="{SQUARE}" height="{height}""#);
+                    let _ = writeln!(svg, r##" fill="#{colour}" {attributes}/>"##);
                 };
-                let rim = "stroke=\"#000\" stroke-width=\"0.3\"";
+                let rim = r##"stroke="#000" stroke-width="0.3""##;
                 if self.series[at].least.is_empty() {
                     square(SQUARE, rim);
                 } else {
                     square(SQUARE / 2.0, "");
-                    square(SQUARE, &format!("fill-opacity=\"{PALE}\" {rim}"));
+                    square(SQUARE, &format!(r#"fill-opacity="{PALE}" {rim}"#));
                 }
                 text(svg, x + SQUARE + SPACE, middle + MIDDLE * LEGEND, "", name);
                 if use_of == FigureUse::OnPage {
@@ -137,40 +124,27 @@ impl Bars {
         let base = if layout.axis.logarithmic { frame.bottom() } else { y(0.0) };
         let bar = layout.group * (1.0 - FREE) / real(self.series.len().max(1));
         let series = &self.series[at];
-        let _ = writeln!(svg, "<g fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\">", colour(at));
+        let _ = writeln!(svg, r##"<g fill="#{}" stroke="#000" stroke-width="0.3">"##, colour(at));
         for (group, of) in self.groups.iter().enumerate() {
             let Some((least, most)) = series.of(group) else { continue };
             let left = frame.left + layout.group * (real(group) + FREE / 2.0) + bar * real(at);
             let rectangle = |value: f64| {
                 let top = y(value);
-                format!("<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"", base - top)
+                format!(r#"<rect x="{left:.2}" y="{top:.2}" width="{bar:.2}" height="{:.2}""#, base - top)
             };
             if let Some(least) = least {
-                let _ = writeln!(svg, "{} stroke=\"none\" pointer-events=\"none\"/>", rectangle(least));
+                let _ = writeln!(svg, r#"{} stroke="none" pointer-events="none"/>"#, rectangle(least));
             }
-            let pale = if least.is_some() { format!(" fill-opacity=\"{PALE}\"") } else { String::new() };
+            let pale = if least.is_some() { format!(r#" fill-opacity="{PALE}""#) } else { String::new() };
             let _ = write!(svg, "{}{pale}", rectangle(most));
             let numbers = least.map_or_else(String::new, |least| format!("{} to ", rounded(least))) + &rounded(most);
+            let title = escaped(&format!("{of}\n{}", named(&series.name, &numbers)));
             let _ = match use_of {
                 FigureUse::Alone => writeln!(svg, "/>"),
-                FigureUse::OnPage => writeln!(
-                    svg,
-                    " data-at=\"{group}\"><title>{}\n{}</title></rect>",
-                    escaped(of),
-                    escaped(&named(&series.name, &numbers))
-                ),
+                FigureUse::OnPage => writeln!(svg, r#" data-at="{group}"><title>{title}</title></rect>"#),
             };
         }
         svg.push_str("</g>\n");
-    }
-
-    /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
-    ///
-    /// # Errors
-    /// Where the figure is too large to be drawn at all.
-    #[cfg(feature = "png")]
-    pub fn png(&self) -> Result<Vec<u8>, FigureError> {
-        png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }
 
     /// The numbers as CSV, with all their digits: a heading, and a row for each group; nothing
@@ -232,10 +206,10 @@ impl Bars {
                 // As long as there is paper to the left.
                 let name = shortened(name, TICK, LONGEST.min((middle - 2.0) / TURNED.1));
                 let (x, y) = (middle + 2.0, bottom + MARK + TICK);
-                let turned = format!("text-anchor=\"end\" transform=\"rotate(-35 {x:.2} {y:.2})\"");
+                let turned = format!(r#"text-anchor="end" transform="rotate(-35 {x:.2} {y:.2})""#);
                 text(svg, x, y, &turned, &name);
             } else {
-                text(svg, middle, bottom + MARK + TICK, "text-anchor=\"middle\"", name);
+                text(svg, middle, bottom + MARK + TICK, r#"text-anchor="middle""#, name);
             }
         }
         y_title(svg, &self.y_label, frame, layout.height);
@@ -249,9 +223,4 @@ const LONGEST: f64 = 70.0;
 fn colour(series: usize) -> &'static str {
     let colours = &COLOURS[1..];
     colours[series % colours.len()]
-}
-
-/// A count as a number to compute with.
-fn real(count: usize) -> f64 {
-    count as f64
 }

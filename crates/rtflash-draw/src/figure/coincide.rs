@@ -22,16 +22,13 @@ type CurveGroup = Vec<usize>;
 /// A stretch of a curve that is drawn in one go.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stroke {
-    /// Its rows, first and last.
     pub rows: Range<usize>,
-    /// Whom it is shared with.
     pub share: Option<CurveShare>,
 }
 
 /// A curve's part in a line that several share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CurveShare {
-    /// How many share it.
     pub among: usize,
     /// Which of them this is, from 0.
     pub turn: usize,
@@ -40,12 +37,10 @@ pub(super) struct CurveShare {
 }
 
 impl CurveShare {
-    /// Length of the piece that each has in turn.
     fn piece(&self) -> f64 {
         (24.0 / self.among as f64).clamp(1.5, 4.0)
     }
 
-    /// Lengths of stroke and gap.
     pub fn dashes(&self) -> [f64; 2] {
         [self.piece(), self.piece() * (self.among - 1) as f64]
     }
@@ -125,7 +120,6 @@ impl Plot {
         marked
     }
 
-    /// Whether the curve has no line at this row.
     fn is_alone(&self, curve: usize, row: usize) -> bool {
         let points = &self.grid.curves[curve];
         let has = |row: Option<usize>| row.and_then(|row| *points.get(row)?).is_some();
@@ -155,7 +149,6 @@ impl Plot {
         has_interval(point) && !certain && height() > LINE_WIDTH
     }
 
-    /// Whether any interval is drawn.
     pub fn has_bands(&self) -> bool {
         (0..self.grid.curves.len()).any(|curve| !self.bands(curve).is_empty())
     }

@@ -8,7 +8,6 @@ use super::{Figure, MeasuredPoint};
 const LARGEST: f64 = 1e290;
 
 pub(super) struct Grid {
-    /// Every x that any curve has, in order.
     pub xs: Vec<f64>,
     /// For each curve, what it has at each x; the ends of intervals may be absent (not a number).
     pub curves: Vec<Vec<Option<MeasuredPoint>>>,
@@ -62,7 +61,6 @@ impl Grid {
         if rows <= 20 { 1 } else { rows.div_ceil(12).max(self.curves.len().min(rows / 6)) }
     }
 
-    /// The first row that has a marker of this curve.
     fn first_marker(&self, curve: usize) -> usize {
         curve % self.marker_step()
     }

@@ -13,15 +13,12 @@ pub(super) const LINE: f64 = 9.2;
 /// Between columns.
 const GUTTER: f64 = 7.0;
 
-/// What the bands are.
 pub(super) const INTERVALS: &str = "95 % interval";
 
 /// What stands in front of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sample {
-    /// A piece of the curve at this position.
     Curve(usize),
-    /// A piece of a band.
     Band,
 }
 
@@ -54,7 +51,6 @@ impl Legend {
         Legend { names, columns, rows, column_width, left }
     }
 
-    /// The room that it takes above the plot.
     pub fn height(&self) -> f64 {
         if self.names.is_empty() { 0.0 } else { real(self.rows) * LINE + SPACE }
     }
@@ -70,7 +66,6 @@ impl Legend {
 pub(super) struct FigureLayout {
     pub plot: Plot,
     pub legend: Legend,
-    /// For each name of the legend, what it is of.
     pub samples: Vec<Sample>,
     pub height: f64,
 }
@@ -92,7 +87,6 @@ impl FigureLayout {
     }
 }
 
-/// The name of a sample in full.
 pub(super) fn name(figure: &Figure, plot: &Plot, sample: Sample) -> String {
     match sample {
         Sample::Curve(curve) => plot.name(figure, curve),
@@ -100,6 +94,6 @@ pub(super) fn name(figure: &Figure, plot: &Plot, sample: Sample) -> String {
     }
 }
 
-fn real(count: usize) -> f64 {
+pub(super) fn real(count: usize) -> f64 {
     count as f64
 }

@@ -110,18 +110,14 @@ impl Figure {
     }
 
     /// The figure as a PNG picture with 600 dots per inch, fewer where it would become too large.
-    ///
-    /// # Errors
-    /// Where the figure is too large to be drawn at all.
+    /// Fails if the figure is too large to be drawn at all.
     #[cfg(feature = "png")]
     pub fn png(&self) -> Result<Vec<u8>, FigureError> {
         png_scaled(&self.svg(), PNG_SCALE).map_err(FigureError::Picture)
     }
 
-    /// The figure as a PDF document of one page, as large as the figure, with its fonts.
-    ///
-    /// # Errors
-    /// Where the figure is too large for a page.
+    /// The figure as a PDF document of one page, as large as the figure, with its fonts. Fails if
+    /// the figure is too large for a page.
     #[cfg(feature = "pdf")]
     pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
         pdf::document(&self.svg())

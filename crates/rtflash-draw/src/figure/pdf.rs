@@ -48,7 +48,6 @@ fn rectangle(width: f32, height: f32) -> Option<Path> {
 struct Drawing<'a, 'b> {
     surface: &'a mut Surface<'b>,
     tree: &'a Tree,
-    /// The fonts used so far.
     fonts: HashMap<fontdb::ID, Option<Font>>,
 }
 

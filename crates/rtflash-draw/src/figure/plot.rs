@@ -9,7 +9,6 @@ use super::{Figure, YAxis};
 pub(super) const WIDTH: f64 = 252.0;
 pub(super) const HEIGHT: f64 = 146.0;
 pub(super) const MARGIN: f64 = 5.0;
-/// Length of ticks.
 pub(super) const MARK: f64 = 2.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,16 +33,13 @@ pub(super) struct Plot {
     pub grid: Grid,
     pub x: PlotAxis,
     pub y: PlotAxis,
-    /// What the y axis spans.
     pub kind: YAxis,
-    /// What the axes enclose.
     pub frame: Rectangle,
     /// For each row but the last, the curves that are one line from there to the next.
     pub groups: Vec<Vec<Vec<usize>>>,
 }
 
 impl Plot {
-    /// The plot at the top of the paper.
     pub fn new(figure: &Figure) -> Plot {
         let grid = Grid::new(figure);
         let y = PlotAxis::y(&grid, figure.y_axis);
@@ -58,7 +54,6 @@ impl Plot {
         plot
     }
 
-    /// Where the values are on the paper.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (
             self.frame.left + self.x.place(x) * self.frame.width,

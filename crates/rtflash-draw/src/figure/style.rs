@@ -24,12 +24,9 @@ const MARKERS: [Marker; 12] = [
     Marker::line("M0 -2.5V2.5M-2.2 -1.25L2.2 1.25M-2.2 1.25L2.2 -1.25", "asterisk"),
 ];
 
-/// How a marker is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
-    /// With the colour of the curve.
     Full,
-    /// With white.
     Open,
     /// It is a line and has no inside.
     Line,
@@ -39,7 +36,6 @@ pub(super) enum Fill {
 pub(super) struct Marker {
     pub path: &'static str,
     pub fill: Fill,
-    /// What pgfplots calls it.
     pub tex: &'static str,
 }
 

@@ -7,10 +7,10 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::Figure;
-use super::axis::{PlotAxis, Tick};
+use super::axis::PlotAxis;
 use super::coincide::{LINE_WIDTH, Stroke};
 use super::legend::{FigureLayout, LINE, SAMPLE, SPACE, Sample};
-use super::plot::{MARK, Rectangle, WIDTH};
+use super::plot::{MARK, Plot, Rectangle, WIDTH};
 use super::style::{Fill, Style};
 use super::switches::{FigureUse, named, target};
 use super::text::{LEGEND, TICK, TITLE, power, rounded, shortened, width};
@@ -27,7 +27,8 @@ const BAND: f64 = 5.0;
 pub(super) fn document(figure: &Figure, use_of: FigureUse) -> String {
     let layout = FigureLayout::new(figure);
     let mut svg = head(layout.height, &use_of.attributes(&figure.x_label));
-    grid_lines(&mut svg, &layout);
+    let (xs, ys) = tick_places(&layout.plot);
+    grid_lines(&mut svg, layout.plot.frame, xs, ys);
     for curve in 0..figure.curves.len() {
         use_of.group(&mut svg, "curve band", Some(curve), |svg| {
             bands(svg, &layout, curve, &layout.plot.bands(curve));
@@ -72,14 +73,28 @@ pub(super) fn head(height: f64, attributes: &str) -> String {
     )
 }
 
+/// Lines across a frame, at these x and at these y.
+pub(super) fn grid_lines(
+    svg: &mut String,
+    frame: Rectangle,
+    xs: impl Iterator<Item = f64>,
+    ys: impl Iterator<Item = f64>,
+) {
+    svg.push_str(r##"<path fill="none" stroke="#e2e2e2" stroke-width="0.4" d=""##);
+    for x in xs {
+        let _ = write!(svg, "M{x:.2} {:.2}V{:.2}", frame.top, frame.bottom());
+    }
+    for y in ys {
+        let _ = write!(svg, "M{:.2} {y:.2}H{:.2}", frame.left, frame.right());
+    }
+    svg.push_str("\"/>\n");
+}
+
 /// A frame, with marks below at these x and to the left at these y.
 pub(super) fn framed(svg: &mut String, frame: Rectangle, xs: impl Iterator<Item = f64>, ys: impl Iterator<Item = f64>) {
     let (left, right, top, bottom) = (frame.left, frame.right(), frame.top, frame.bottom());
-    let _ = write!(
-        svg,
-        "<path fill=\"none\" stroke=\"#333\" stroke-width=\"0.6\" d=\"M{left:.2} \
-         {top:.2}H{right:.2}V{bottom:.2}H{left:.2}Z"
-    );
+    svg.push_str(r##"<path fill="none" stroke="#333" stroke-width="0.6" d=""##);
+    let _ = write!(svg, "M{left:.2} {top:.2}H{right:.2}V{bottom:.2}H{left:.2}Z");
     for x in xs {
         let _ = write!(svg, "M{x:.2} {bottom:.2}v{MARK}");
     }
@@ -102,25 +117,12 @@ pub(super) fn y_factor(svg: &mut String, frame: Rectangle, axis: &PlotAxis) {
     }
 }
 
-/// The title of the y axis, turned, on paper of this height.
 pub(super) fn y_title(svg: &mut String, title: &str, frame: Rectangle, height: f64) {
     let title = shortened(title, TITLE, height - 4.0);
     let half = width(&title, TITLE) / 2.0;
     let (x, y) = (TITLE + 1.0, (frame.top + frame.height / 2.0).clamp(half, (height - half).max(half)));
     let turned = format!("text-anchor=\"middle\" font-size=\"{TITLE}\" transform=\"rotate(-90 {x:.2} {y:.2})\"");
     text(svg, x, y, &turned, &title);
-}
-
-fn grid_lines(svg: &mut String, layout: &FigureLayout) {
-    let frame = layout.plot.frame;
-    svg.push_str("<path fill=\"none\" stroke=\"#e2e2e2\" stroke-width=\"0.4\" d=\"");
-    for tick in &layout.plot.x.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}V{:.2}", layout.plot.at(tick.at, 0.0).0, frame.top, frame.bottom());
-    }
-    for tick in &layout.plot.y.ticks {
-        let _ = write!(svg, "M{:.2} {:.2}H{:.2}", frame.left, layout.plot.at(0.0, tick.at).1, frame.right());
-    }
-    svg.push_str("\"/>\n");
 }
 
 fn bands(svg: &mut String, layout: &FigureLayout, curve: usize, bands: &[Range<usize>]) {
@@ -179,13 +181,9 @@ fn values(svg: &mut String, layout: &FigureLayout, curve: usize, label: &str) {
         if point.low.is_finite() && point.high.is_finite() {
             value += &format!(" ({} to {})", rounded(point.low), rounded(point.high));
         }
-        let _ = writeln!(
-            svg,
-            "<circle data-at=\"{row}\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"3.4\" fill=\"none\" \
-             pointer-events=\"all\"><title>{}\n{}</title></circle>",
-            rounded(point.x),
-            escaped(&named(label, &value))
-        );
+        let _ = write!(svg, r#"<circle data-at="{row}" cx="{x:.2}" cy="{y:.2}" r="3.4" fill="none" "#);
+        let title = escaped(&format!("{}\n{}", rounded(point.x), named(label, &value)));
+        let _ = writeln!(svg, r#"pointer-events="all"><title>{title}</title></circle>"#);
     }
 }
 
@@ -219,12 +217,16 @@ fn markers(svg: &mut String, curve: usize, at: impl Iterator<Item = (f64, f64)>)
 
 fn axes(svg: &mut String, layout: &FigureLayout) {
     let (plot, frame) = (&layout.plot, layout.plot.frame);
-    let x = |tick: &Tick| plot.at(tick.at, 0.0).0;
-    framed(svg, frame, plot.x.ticks.iter().map(x), plot.y.ticks.iter().map(|tick| plot.at(0.0, tick.at).1));
-    for tick in &plot.x.ticks {
-        text(svg, x(tick), frame.bottom() + MARK + TICK, "text-anchor=\"middle\"", &tick.label);
+    let (xs, ys) = tick_places(plot);
+    framed(svg, frame, xs.clone(), ys);
+    for (tick, x) in plot.x.ticks.iter().zip(xs) {
+        text(svg, x, frame.bottom() + MARK + TICK, r#"text-anchor="middle""#, &tick.label);
     }
     y_labels(svg, frame, &plot.y);
+}
+
+fn tick_places(plot: &Plot) -> (impl Iterator<Item = f64> + Clone, impl Iterator<Item = f64>) {
+    (plot.x.ticks.iter().map(|tick| plot.at(tick.at, 0.0).0), plot.y.ticks.iter().map(|tick| plot.at(0.0, tick.at).1))
 }
 
 fn titles(svg: &mut String, figure: &Figure, layout: &FigureLayout) {
@@ -262,7 +264,6 @@ fn legend(svg: &mut String, layout: &FigureLayout, use_of: FigureUse) {
     }
 }
 
-/// What stands in front of a name in the legend.
 fn entry(svg: &mut String, sample: Sample, x: f64, y: f64) {
     match sample {
         Sample::Curve(curve) => {
@@ -272,10 +273,8 @@ fn entry(svg: &mut String, sample: Sample, x: f64, y: f64) {
         }
         Sample::Band => {
             let top = y - BAND / 2.0;
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{x:.2}\" y=\"{top:.2}\" width=\"{SAMPLE}\" height=\"{BAND}\" fill-opacity=\"{OPACITY}\"/>"
-            );
+            let _ = write!(svg, r#"<rect x="{x:.2}" y="{top:.2}" width="{SAMPLE}" height="{BAND}" "#);
+            let _ = writeln!(svg, r#"fill-opacity="{OPACITY}"/>"#);
         }
     }
 }

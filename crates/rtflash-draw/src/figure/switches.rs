@@ -44,16 +44,12 @@ impl FigureUse {
     }
 }
 
-/// A value with the name of its curve, if it has one.
 pub(super) fn named(label: &str, value: &str) -> String {
     if label.is_empty() { value.to_owned() } else { format!("{label}: {value}") }
 }
 
 /// A place that can be pointed at, and is not seen.
 pub(super) fn target(svg: &mut String, x: f64, y: f64, width: f64, height: f64) {
-    let _ = writeln!(
-        svg,
-        "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"none\" \
-         pointer-events=\"all\"/>"
-    );
+    let _ = write!(svg, r#"<rect x="{x:.2}" y="{y:.2}" width="{width:.2}" height="{height:.2}""#);
+    let _ = writeln!(svg, r#" fill="none" pointer-events="all"/>"#);
 }

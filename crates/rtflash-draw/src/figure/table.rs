@@ -31,7 +31,6 @@ pub(super) fn table(figure: &Figure) -> String {
     table
 }
 
-/// The number with all its digits.
 fn cell(value: f64) -> String {
     if value.is_nan() { "nan".into() } else { number(value) }
 }

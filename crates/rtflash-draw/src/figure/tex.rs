@@ -22,7 +22,6 @@ const HEAD: &str = "\
   legend cell align=left, legend style={font=\\scriptsize, inner sep=1pt, row sep=-2pt, draw=gray!50},
 ";
 
-/// Points on one line of the text.
 const ON_A_LINE: usize = 4;
 
 pub(super) fn picture(figure: &Figure) -> String {
@@ -116,7 +115,6 @@ fn lines(tex: &mut String, of: &Plot, curve: usize) {
     }
 }
 
-/// `, dash pattern=…`; nothing for a solid line.
 fn dashes(lengths: &[f64]) -> String {
     if lengths.is_empty() {
         return String::new();
@@ -126,7 +124,6 @@ fn dashes(lengths: &[f64]) -> String {
     format!(", dash pattern={}", words.join(" "))
 }
 
-/// The look of a curve's markers.
 fn marks(curve: usize) -> String {
     let style = Style::of(curve);
     let (marker, turned) = style.marker.tex.split_once(",mark options={").unwrap_or((style.marker.tex, ""));

@@ -4,9 +4,7 @@ use super::{ChartBar, JobId, Look};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TimeAxis {
-    /// What the labels count.
     pub unit: &'static str,
-    /// Where, and what is written there.
     pub ticks: Vec<(u64, String)>,
 }
 
@@ -52,7 +50,6 @@ fn round_up(length: u64) -> u64 {
     }
 }
 
-/// The start of the `cell`-th of `cells` cells between `from` and `to`.
 pub(super) fn cell_start(from: u64, to: u64, cells: usize, cell: usize) -> u64 {
     let offset = u128::from(to - from) * cell as u128 / (cells.max(1) as u128);
     from + u64::try_from(offset).unwrap_or(to - from)

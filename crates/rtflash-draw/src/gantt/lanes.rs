@@ -27,21 +27,17 @@ impl LaneJob {
     }
 }
 
-/// The requests of one kind of a task.
 #[derive(Debug)]
 pub(super) struct RequestLane {
     pub(super) name: String,
-    /// What its jobs do.
     pub(super) look: Look,
     /// The task's position in its cluster.
     pub(super) member: usize,
-    /// The cluster, by position.
     pub(super) group: usize,
     jobs: Vec<LaneJob>,
 }
 
 impl RequestLane {
-    /// Its jobs in order of release.
     pub(super) fn jobs(&self) -> Vec<LaneJob> {
         let mut jobs = self.jobs.clone();
         jobs.sort_unstable();
@@ -56,7 +52,6 @@ pub(super) struct Lanes {
     from: u64,
     to: u64,
     kept: usize,
-    /// Jobs that are not kept.
     pub(super) more: u64,
 }
 
@@ -90,7 +85,6 @@ impl Lanes {
         &lanes[start..end]
     }
 
-    /// Whether its jobs have a lane.
     pub(super) fn has(&self, job: JobId) -> bool {
         self.of_source[job.source].is_some()
     }

@@ -4,7 +4,6 @@ use rtflash_model::ClusterId;
 use rtflash_plan::{Plan, Promise};
 use rtflash_trace::{Action, Kind};
 
-/// What differs in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Read,
@@ -36,7 +35,6 @@ impl Erases {
         }
     }
 
-    /// Of a job of this kind.
     pub(super) fn of_job(kind: Kind) -> Erases {
         if kind == Kind::Write { Erases::Resets } else { Erases::Collection }
     }
@@ -82,14 +80,16 @@ impl Look {
         }
     }
 
-    pub(super) fn class(self) -> char {
-        match self {
+    /// The class of its hue for the task at this position, which the style of a figure has.
+    pub(super) fn hue_class(self, member: usize) -> String {
+        let letter = match self {
             Look::Read => 'r',
             Look::Write => 'p',
             Look::Copy => 'o',
             Look::Erase => 'e',
             Look::Server => 'v',
-        }
+        };
+        format!("{letter}{}", member % HUES)
     }
 
     /// The hues of its colour. Operations differ in lightness as well: erases are darkest, then

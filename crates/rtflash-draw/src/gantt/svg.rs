@@ -10,7 +10,6 @@ mod lanes;
 
 use self::lanes::HEIGHT;
 use super::axis::{TimeAxis, joined};
-use super::look::HUES;
 use super::{ChartBar, ChartRow, Gantt, Look, Miss};
 use crate::escape::escaped;
 
@@ -123,7 +122,6 @@ impl Gantt {
         (body, y)
     }
 
-    /// The document around what ends at `y`.
     fn document(&self, body: &str, y: u64, notes: &[String]) -> String {
         let mut svg = String::new();
         let (width, total) = (Px(LEFT + PLOT + RIGHT), Px(y + (notes.len() as u64 * 16 + 34) * PX));
@@ -177,35 +175,16 @@ impl Gantt {
         let inner = height - 4 * PX;
         let (top, baseline) = (y + 2 * PX, y + height / 2 + 4 * PX);
         self.text_at(svg, "l", LEFT - 8 * PX, baseline, name);
-        let (left, plot) = (Px(LEFT), Px(PLOT));
-        let _ = writeln!(
-            svg,
-            "<rect class=\"t\" x=\"{left}\" y=\"{}\" width=\"{plot}\" height=\"{}\"/>",
-            Px(top),
-            Px(inner)
-        );
+        let _ = writeln!(svg, "{}/>", rectangle("t", LEFT, top, PLOT, inner));
         for bar in boxes {
             let (x, end) = (self.x(bar.start), self.x(bar.end));
             // Neighbours are separated by a gap, where there is room for one.
             let gap = if end - x >= 4 * PX { PX / 2 } else { 0 };
-            let _ = write!(
-                svg,
-                "<rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>",
-                bar.look.class(),
-                self.member(bar.job) % HUES,
-                Px(x),
-                Px(top),
-                Px((end - x - gap).max(THINNEST)),
-                Px(inner)
-            );
-            let _ = writeln!(
-                svg,
-                "{}: {}, {} to {}</title></rect>",
-                escaped(&self.job_name(bar.job)),
-                self.look_name(bar.look, bar.job),
-                format_ns(bar.start),
-                format_ns(bar.end)
-            );
+            let class = bar.look.hue_class(self.members[bar.job.source]);
+            let bar_drawn = rectangle(&class, x, top, (end - x - gap).max(THINNEST), inner);
+            let (job, look) = (escaped(&self.job_name(bar.job)), self.look_name(bar.look, bar.job));
+            let (start, end) = (format_ns(bar.start), format_ns(bar.end));
+            let _ = writeln!(svg, "{bar_drawn}><title>{job}: {look}, {start} to {end}</title></rect>");
         }
         self.labels(svg, boxes, height, baseline);
     }
@@ -249,11 +228,11 @@ impl Gantt {
         for miss in misses {
             let (release, due) = (self.x(miss.release), self.x(miss.deadline));
             let done = self.x(miss.completed.unwrap_or(self.to));
-            let _ = write!(svg, "<path class=\"ml\" d=\"M{} {middle}H{}\"/>", Px(release), Px(due));
-            let _ = writeln!(svg, "<path class=\"ml d\" d=\"M{} {middle}H{}\"/>", Px(due), Px(done.max(due)));
+            let _ = write!(svg, r#"<path class="ml" d="M{} {middle}H{}"/>"#, Px(release), Px(due));
+            let _ = writeln!(svg, r#"<path class="ml d" d="M{} {middle}H{}"/>"#, Px(due), Px(done.max(due)));
             if shown.contains(&miss.release) {
                 let (from, to) = (Px(y + 6 * PX), Px(y + 14 * PX));
-                let _ = writeln!(svg, "<path class=\"ml\" d=\"M{} {from}V{to}\"/>", Px(release));
+                let _ = writeln!(svg, r#"<path class="ml" d="M{} {from}V{to}"/>"#, Px(release));
             }
         }
         let mut free = LEFT;
@@ -262,17 +241,13 @@ impl Gantt {
         for miss in due {
             let x = self.x(miss.deadline);
             let (left, right, tip) = (Px(x - 5 * PX), Px(x + 5 * PX), Px(y + 14 * PX));
-            let _ = writeln!(svg, "<path class=\"mv\" d=\"M{} {}V{}\"/>", Px(x), Px(top), Px(y));
-            let _ = writeln!(svg, "<path class=\"mt\" d=\"M{left} {0}H{right}L{1} {tip}Z\"/>", Px(y + 4 * PX), Px(x));
+            let _ = writeln!(svg, r#"<path class="mv" d="M{} {}V{}"/>"#, Px(x), Px(top), Px(y));
+            let _ = writeln!(svg, r#"<path class="mt" d="M{left} {0}H{right}L{1} {tip}Z"/>"#, Px(y + 4 * PX), Px(x));
             let name = self.job_name(miss.job);
             let (start, end) = (x + 8 * PX, x + 8 * PX + text_width(&name));
             if x >= free && end <= LEFT + PLOT {
-                let (from, width) = (Px(start - 2 * PX), Px(end - start + 2 * PX));
-                let _ = write!(
-                    svg,
-                    "<rect x=\"{from}\" y=\"{}\" width=\"{width}\" height=\"13\" fill=\"#fff\"/>",
-                    Px(y + 4 * PX)
-                );
+                let (from, top, width) = (Px(start - 2 * PX), Px(y + 4 * PX), Px(end - start + 2 * PX));
+                let _ = write!(svg, r##"<rect x="{from}" y="{top}" width="{width}" height="13" fill="#fff"/>"##);
                 self.text_at(svg, "m", start, y + 14 * PX, &name);
                 free = end;
             }
@@ -283,15 +258,21 @@ impl Gantt {
         let axis = TimeAxis::new(self.from, self.to, 120);
         for (tick, label) in &axis.ticks {
             let x = self.x(*tick);
-            let _ = writeln!(svg, "<path class=\"g\" d=\"M{0} {1}V{2}\"/>", Px(x), Px(TOP), Px(bottom + 4 * PX));
+            let _ = writeln!(svg, r#"<path class="g" d="M{} {}V{}"/>"#, Px(x), Px(TOP), Px(bottom + 4 * PX));
             self.text_at(svg, "c", x, bottom + 17 * PX, label);
         }
         self.text_at(svg, "l", LEFT - 22 * PX, bottom + 17 * PX, &format!("time ({})", axis.unit));
     }
 
     fn text_at(&self, svg: &mut String, class: &str, x: u64, y: u64, text: &str) {
-        let _ = writeln!(svg, "<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>", Px(x), Px(y), escaped(text));
+        let _ = writeln!(svg, r#"<text class="{class}" x="{}" y="{}">{}</text>"#, Px(x), Px(y), escaped(text));
     }
+}
+
+/// An element that is still open.
+fn rectangle(class: &str, x: u64, y: u64, width: u64, height: u64) -> String {
+    let [x, y, width, height] = [x, y, width, height].map(Px);
+    format!(r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}""#)
 }
 
 /// Colours of operations are added.
@@ -307,7 +288,7 @@ fn style() -> String {
     for look in Look::ALL {
         for (hue, colour) in look.hues().into_iter().enumerate() {
             let edge = if look == Look::Copy { ";stroke:#7f9a7f;stroke-width:.5" } else { "" };
-            let _ = write!(style, ".{}{hue}{{fill:{colour}{edge}}}", look.class());
+            let _ = write!(style, ".{}{{fill:{colour}{edge}}}", look.hue_class(hue));
         }
     }
     style + STYLE

@@ -11,7 +11,6 @@ use super::{Gantt, JobId, Look, Miss, RowGroup, shortened};
 
 /// Misses that are described one by one.
 const LISTED: usize = 20;
-/// Characters of the name of a lane.
 const LANE_NAME: usize = 18;
 
 impl Gantt {
@@ -40,8 +39,9 @@ impl Gantt {
             line(&heading(group, width.max(names + 17)));
             for row in rows {
                 let cells = cells(&row.bars, self.from, self.to, columns);
-                let cell =
-                    |cell: Option<(Look, JobId)>| cell.map_or('.', |(look, job)| look.character(self.member(job)));
+                let cell = |cell: Option<(Look, JobId)>| {
+                    cell.map_or('.', |(look, job)| look.character(self.members[job.source]))
+                };
                 let cells: String = cells.into_iter().map(cell).collect();
                 line(&format!("{:names$} {cells}", format!("  {}", row.name)));
             }
@@ -58,7 +58,6 @@ impl Gantt {
         text
     }
 
-    /// What characters mean, and which jobs are late.
     fn footer(&self, columns: usize, line: &mut impl FnMut(&str)) {
         line("");
         let (erases, copies) = (self.erases.name(), if self.erases == Erases::Resets { "" } else { "  + GC copy" });

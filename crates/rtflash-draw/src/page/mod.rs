@@ -136,7 +136,6 @@ impl HtmlReport {
     }
 }
 
-/// The template, with what stands for each name in it.
 fn filled(value: impl Fn(&str) -> String) -> String {
     let mut page = String::new();
     for (at, piece) in TEMPLATE.split("{{").enumerate() {

@@ -38,7 +38,6 @@ struct Erasing {
     pages: u64,
 }
 
-/// What is counted of a cluster.
 #[derive(Debug)]
 struct ClusterCounters {
     track: Track,
@@ -55,7 +54,6 @@ struct ClusterCounters {
     superblock: bool,
     /// Whether a copy inside a chip is one operation, which takes its page as it is read.
     copybacks: bool,
-    /// Its chips, as rows go across them.
     chips: Vec<ChipId>,
     /// Superblocks that were programmed last, and how many pages of each.
     programmed: Vec<(BlockId, u64)>,
@@ -66,7 +64,6 @@ struct ClusterCounters {
 /// A row of a superblock may go on in the next one.
 const FRONTIERS: usize = 2;
 
-/// How long something has been busy in the window under way.
 #[derive(Debug)]
 struct ChipBusy {
     track: Track,
@@ -108,7 +105,6 @@ pub(super) struct Counters {
 const WINDOW: u64 = 4;
 
 impl Counters {
-    /// The counters of a plan, with the tracks of clusters, chips and buses.
     pub(super) fn new(
         plan: &Plan,
         track_of: impl Fn(ClusterId, ChipId) -> Track,
@@ -154,7 +150,6 @@ impl Counters {
         }
     }
 
-    /// How the run is made is known, and what is on the device.
     pub(super) fn starts(&mut self, setup: &Setup) {
         self.limit = setup.duration.unwrap_or(self.limit);
         let Some(aging) = setup.aging else { return };
@@ -182,7 +177,6 @@ impl Counters {
         self.clusters[operation.cluster].operation(operation);
     }
 
-    /// A block has failed, at a program or an erase.
     pub(super) fn failed(&mut self, failed: &Failed) {
         self.clusters[failed.cluster].failed(failed);
     }
@@ -192,7 +186,6 @@ impl Counters {
         self.buses[transfer.channel].over(transfer.start, transfer.end, end);
     }
 
-    /// Writes what is left to write at the end of a run.
     pub(super) fn finish<W: Write>(&mut self, duration: Instant, events: &mut TraceEvents<W>) -> io::Result<()> {
         self.advance(duration, events)?;
         self.instant(events)?;
@@ -236,7 +229,6 @@ impl Counters {
         Ok(())
     }
 
-    /// The counters of clusters as they stand at the end of an instant.
     fn instant<W: Write>(&mut self, events: &mut TraceEvents<W>) -> io::Result<()> {
         for cluster in self.clusters.iter_mut() {
             if let Some(pending) = cluster.pending.change() {

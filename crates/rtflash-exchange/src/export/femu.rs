@@ -7,10 +7,8 @@ use crate::export::exported::NotExported;
 
 /// The option for QEMU's command line, and what is different there: sentences.
 ///
-/// `devsz_mb` is λ of the flash, rounded down. A page has sectors of 512 bytes.
-///
-/// # Errors
-/// Where the page size is no multiple of 512.
+/// `devsz_mb` is λ of the flash, rounded down. A page has sectors of 512 bytes. Fails if the page
+/// size is no multiple of 512.
 pub fn device_line(device: &Device) -> Result<(String, Vec<String>), NotExported> {
     if !device.page_size().is_multiple_of(512) {
         return Err(NotExported::NoSectors);

@@ -106,10 +106,7 @@ impl From<io::Error> for BlockTraceError {
     }
 }
 
-/// Reads a trace.
-///
-/// # Errors
-/// Where it cannot be read, is not in this form, or has no requests.
+/// Reads a trace. Fails if it cannot be read, is not in this form, or has no requests.
 pub fn read_block_trace(from: impl BufRead, format: BlockFormat) -> Result<BlockTrace, BlockTraceError> {
     let mut trace = BlockTrace::default();
     let mut lines = Lines::default();

@@ -98,7 +98,6 @@ impl Extent {
         doubts
     }
 
-    /// A first time that the clock does not have.
     fn odd_start(&self, clock: TimeBase) -> Option<String> {
         let (year, date) = (clock.year(self.first), clock.date(self.first));
         match clock {
@@ -120,7 +119,6 @@ impl Extent {
 }
 
 impl TimeBase {
-    /// The things that have these times.
     fn of(self) -> &'static str {
         match self {
             TimeBase::Microseconds | TimeBase::Seconds | TimeBase::FileTime => "requests",

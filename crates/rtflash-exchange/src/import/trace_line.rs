@@ -1,6 +1,5 @@
 //! What a line of a trace holds, in whatever form the trace is.
 
-/// A request as a line has it, its device by name.
 pub(crate) struct LineRequest<'a> {
     pub at: u64,
     pub writes: bool,

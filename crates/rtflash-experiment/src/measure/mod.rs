@@ -9,7 +9,6 @@ use crate::failure::RunFailure;
 use crate::plan::{Contender, Measure, Plan};
 use crate::tally::Tally;
 
-/// What a contender makes of a set.
 fn outcome(contender: &Contender, set: &TaskSet) -> Result<Outcome, RunFailure> {
     match contender.allocator.allocate(set, contender.analysis) {
         Outcome::CannotTell(Limit::NoDivision(error)) => {
@@ -50,7 +49,6 @@ impl Counter {
         Ok(())
     }
 
-    /// What each contender says of the set made for it.
     fn judge(&mut self, plan: &Plan) -> Result<(), RunFailure> {
         self.verdicts.clear();
         for (position, contender) in plan.contenders().iter().enumerate() {

@@ -37,7 +37,6 @@ fn swept(plan: &Plan, point: usize) -> String {
     plan.point(point).value.map_or_else(String::new, |value| format!(",{}", value.cell()))
 }
 
-/// The name of that column.
 fn swept_column(plan: &Plan) -> String {
     plan.spec().sweep.as_ref().map_or_else(String::new, |sweep| format!(",{}", sweep.axis().column()))
 }

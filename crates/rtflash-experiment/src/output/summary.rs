@@ -160,7 +160,6 @@ fn divides_as(one: &Contender, other: &Contender) -> bool {
     one.allocator.name() == other.allocator.name() && one.analysis.name() == other.analysis.name()
 }
 
-/// A contender at one value of the sweep, or at all.
 fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Option<Value>) -> ContenderSummary {
     let shares: Vec<Share> = shares(plan, tallies, position, at).collect();
     let (schedulable, sets) = shares.iter().fold((0, 0), |sum, share| (sum.0 + share.yes, sum.1 + share.all));

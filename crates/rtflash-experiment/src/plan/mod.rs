@@ -3,7 +3,6 @@
 mod bandwidth;
 mod contender;
 mod error;
-mod limits;
 mod own_sets;
 mod sweep;
 
@@ -14,8 +13,7 @@ use rtflash_model::{Device, Task, TaskSet};
 
 pub use bandwidth::Bandwidth;
 pub use contender::Contender;
-pub use error::ExperimentError;
-pub use limits::{MAX_CONTENDERS, MAX_POINTS};
+pub use error::{ExperimentError, MAX_CONTENDERS, MAX_POINTS};
 pub use own_sets::OwnSets;
 pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
 
@@ -97,15 +95,11 @@ pub struct Plan {
     maker_of: Vec<usize>,
     /// One for each value of the sweep, and in it one for each maker.
     settings: Vec<Setting>,
-    /// The sets, where they are not drawn.
     own: Option<OwnSets>,
 }
 
 impl Plan {
-    /// Checks an experiment.
-    ///
-    /// # Errors
-    /// The first thing found wrong.
+    /// Checks an experiment. The error is the first thing found wrong.
     pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
         check_contenders(&mut spec)?;
         let generator = spec.sets.generator;
@@ -171,8 +165,7 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// # Errors
-    /// The first thing found wrong.
+    /// The error is the first thing found wrong.
     pub fn of_sets(mut spec: Spec, sets: Vec<TaskSet>, step: Utilization) -> Result<Plan, ExperimentError> {
         check_contenders(&mut spec)?;
         if sets.is_empty() {
@@ -266,10 +259,8 @@ impl Plan {
         self.maker_of[i] == self.maker_of[j]
     }
 
-    /// Draws the set made for one analysis, by position; or gives the own set.
-    ///
-    /// # Errors
-    /// Where there is none.
+    /// Draws the set made for one analysis, by position; or gives the own set. Fails if there is
+    /// none.
     pub fn draw(&self, point: usize, index: u64, maker: usize) -> Result<TaskSet, Exhausted> {
         if let Some(own) = &self.own {
             let number = usize::try_from(self.first_of(point) + index).expect("a set of the plan");
@@ -286,7 +277,6 @@ impl Plan {
     }
 }
 
-/// Refuses contenders that cannot be compared, once they are bounded.
 fn check_contenders(spec: &mut Spec) -> Result<(), ExperimentError> {
     bound_zones(&mut spec.contenders);
     if spec.contenders.is_empty() {
@@ -341,7 +331,6 @@ fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), Experiment
     }
 }
 
-/// The analyses that sets are made for, each once, and for each contender the position of its own.
 fn makers(spec: &Spec) -> (Vec<&'static dyn Analysis>, Vec<usize>) {
     let mut makers: Vec<&'static dyn Analysis> = Vec::new();
     let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
@@ -360,7 +349,6 @@ fn makers(spec: &Spec) -> (Vec<&'static dyn Analysis>, Vec<usize>) {
     (makers, maker_of)
 }
 
-/// What to draw at each value of the sweep, for each analysis.
 fn settings(spec: &Spec, makers: &[&'static dyn Analysis]) -> Result<Vec<Setting>, ExperimentError> {
     let priced = |sets: SetSpec, maker: &dyn Analysis| SetSpec { page_costs: maker.page_costs(&sets.device), ..sets };
     let each = |sets: SetSpec| makers.iter().map(move |&maker| SetOptions::new(priced(sets, maker)));

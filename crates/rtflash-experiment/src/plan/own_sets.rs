@@ -15,7 +15,6 @@ const ONE: u128 = 1_000_000_000;
 #[derive(Debug, Clone)]
 pub struct OwnSets {
     sets: Arc<[TaskSet]>,
-    /// The numbers of the sets of each point.
     points: Arc<[Range<u64>]>,
 }
 
@@ -42,7 +41,6 @@ impl OwnSets {
         &self.sets
     }
 
-    /// The numbers of the sets of each point.
     pub(super) fn points(&self) -> &[Range<u64>] {
         &self.points
     }

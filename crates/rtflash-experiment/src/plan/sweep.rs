@@ -93,10 +93,7 @@ impl Axis {
         }
     }
 
-    /// Reads one value of this axis.
-    ///
-    /// # Errors
-    /// What would be right.
+    /// Reads one value of this axis. The error states what would be right.
     pub fn value(self, text: &str) -> Result<Value, SweepError> {
         let text = text.trim();
         let value = match self {
@@ -111,7 +108,6 @@ impl Axis {
         value.ok_or_else(|| self.wrong(text.to_owned()))
     }
 
-    /// Whether the value is one of this axis's kind.
     fn takes(self, value: Value) -> bool {
         match value {
             Value::Ratio(_) => self == Axis::LogicalRatio,
@@ -121,7 +117,6 @@ impl Axis {
         }
     }
 
-    /// What is wrong with this text.
     fn wrong(self, text: String) -> SweepError {
         let expected = match self {
             Axis::LogicalRatio => "a decimal above 0 and below 1, such as 0.5".to_owned(),
@@ -185,47 +180,26 @@ pub struct Sweep {
 }
 
 /// Why a text is no [`Sweep`], or a value suits no experiment.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SweepError {
-    /// Not `AXIS=VALUE,VALUE,…`.
     #[error("write AXIS=VALUE,VALUE,… such as chips=4,8,16")]
     Form,
-    /// There is no such axis.
     #[error("there is no axis `{0}`: the axes are {names}", names = Axis::ALL.map(Axis::name).join(", "))]
     Axis(String),
-    /// A value is not of the axis.
     #[error("`{text}` is no value of {}: {expected} was expected", .axis.name())]
-    Value {
-        /// The axis.
-        axis: Axis,
-        /// The value as written.
-        text: String,
-        /// What would be right.
-        expected: String,
-    },
-    /// A value is given twice.
+    Value { axis: Axis, text: String, expected: String },
     #[error("{0} is there twice")]
     Twice(Value),
-    /// More than [`MAX_VALUES`] values.
     #[error("{0} values are too many: at most {MAX_VALUES}")]
     TooMany(usize),
-    /// With this value there is no experiment: why.
     #[error("{}={value}: {problem}", .axis.name())]
-    Impossible {
-        /// The axis.
-        axis: Axis,
-        /// The value.
-        value: Value,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Impossible { axis: Axis, value: Value, problem: String },
 }
 
 impl Sweep {
-    /// Along `axis`, through `values`.
-    ///
-    /// # Errors
-    /// Where a value is not one of the axis or is there twice, or there are too many.
+    /// Along `axis`, through `values`. Fails if a value is not one of the axis or is there twice,
+    /// or there are too many.
     pub fn new(axis: Axis, values: Vec<Value>) -> Result<Sweep, SweepError> {
         if values.len() > MAX_VALUES {
             return Err(SweepError::TooMany(values.len()));
@@ -270,11 +244,8 @@ impl fmt::Display for Sweep {
     }
 }
 
-/// What to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as they
-/// are.
-///
-/// # Errors
-/// [`SweepError::Impossible`] where there is no such device.
+/// The sets to draw where `axis` has `value` and all else is as in `spec`. Page costs are left as
+/// they are.
 pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec, SweepError> {
     let mut spec = *spec;
     let mut device = spec.device.spec();

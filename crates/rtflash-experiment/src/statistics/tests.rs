@@ -5,7 +5,6 @@ use rtflash_model::random::Stream;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::*;
-use crate::tally::Pair;
 
 fn close(estimate: Option<Estimate>, value: f64, low: f64, high: f64) {
     let found = estimate.expect("an estimate");

@@ -7,36 +7,27 @@ use super::{
 };
 
 /// The parts of an image.
+#[allow(missing_docs)] // `Image` explains each of them.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageParts<'a> {
-    /// The device.
     pub device: ImageDevice,
-    /// The clusters.
     pub clusters: &'a [ClusterParts<'a>],
-    /// The sources of requests.
     pub sources: &'a [ImageSource],
-    /// The streams of jobs.
     pub jobs: &'a [ImageJobs],
 }
 
 /// The parts of a cluster of an image.
+#[allow(missing_docs)] // `ImageCluster` explains each of them.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterParts<'a> {
-    /// How its chips are used.
     pub organisation: ImageOrganisation,
-    /// Whether the erases of its passes are suspended.
     pub suspends_erases: bool,
-    /// Whether chips that a step leaves idle do something meanwhile.
     pub backfills: bool,
-    /// Whether its chips use a second page register.
     pub cached: bool,
     /// Its chips, ascending.
     pub chips: &'a [u32],
-    /// Logical pages of each of them.
     pub logical_per_chip: u32,
-    /// By what it collects garbage.
     pub collection: Option<ImageCollection>,
-    /// Its processors' server.
     pub server: Option<ImageServer>,
     /// Its rings of zones, in the order of their blocks.
     pub rings: &'a [ImageRing],

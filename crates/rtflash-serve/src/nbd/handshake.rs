@@ -42,10 +42,8 @@ const MAX_OPTION: u32 = 8_192;
 /// Options that a client may send.
 const MAX_OPTIONS: u32 = 256;
 
-/// Greets a client, and says which export it takes; `None` where it leaves without one.
-///
-/// # Errors
-/// Where the connection breaks, or what comes is not of the protocol.
+/// Greets a client, and says which export it takes; `None` where it leaves without one. Fails if
+/// the connection breaks, or what comes is not of the protocol.
 pub(crate) fn shake_hands(stream: &mut (impl Read + Write), exports: &[Export]) -> io::Result<Option<usize>> {
     stream.write_all(GREETING)?;
     stream.write_all(&(FIXED | NO_ZEROES).to_be_bytes())?;
@@ -109,7 +107,6 @@ fn find(exports: &[Export], name: &[u8]) -> Option<usize> {
     exports.iter().position(|export| export.name.as_bytes() == name)
 }
 
-/// Size and flags of an export.
 fn about(export: &Export) -> [u8; 10] {
     let only = if export.writes.is_none() { READ_ONLY } else { 0 };
     let trims = if export.is_trimmed() { SEND_TRIM } else { 0 };
@@ -130,7 +127,6 @@ fn list(to: &mut impl Write, exports: &[Export]) -> io::Result<()> {
     answer(to, LIST, ACK, &[])
 }
 
-/// Answers what a client asks about an export; which one it is, if there is one.
 fn inform(to: &mut impl Write, option: u32, data: &[u8], exports: &[Export]) -> io::Result<Option<usize>> {
     let Some(name) = asked_name(data) else {
         answer(to, option, INVALID, &[])?;
@@ -167,7 +163,6 @@ mod tests {
 
     use super::*;
 
-    /// What a client sends, and what it gets.
     struct Wire<'a> {
         sent: &'a [u8],
         got: Vec<u8>,

@@ -15,7 +15,6 @@ pub(crate) use transmission::{ClientRequest, CommandKind, EINVAL, EIO, ENOSPC, E
 /// Bytes that a command may read or write at most.
 pub(crate) const MAX_BYTES: u32 = 1 << 25;
 
-/// The error of what is not of the protocol.
 fn wrong(says: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, says)
 }

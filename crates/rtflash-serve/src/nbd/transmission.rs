@@ -21,7 +21,6 @@ pub(crate) const ENOSPC: u32 = 28;
 /// The device has gone.
 pub(crate) const ESHUTDOWN: u32 = 108;
 
-/// What a command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandKind {
     Read,
@@ -33,7 +32,6 @@ pub(crate) enum CommandKind {
     Other,
 }
 
-/// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientRequest {
     pub kind: CommandKind,
@@ -45,7 +43,6 @@ pub(crate) struct ClientRequest {
     pub cookie: u64,
     pub offset: u64,
     pub length: u32,
-    /// What it writes.
     pub data: Vec<u8>,
 }
 
@@ -84,7 +81,6 @@ pub(crate) fn read_request(from: &mut impl Read) -> io::Result<Option<ClientRequ
     Ok(Some(ClientRequest { kind, is_forced, has_other_flags, cookie, offset, length, data }))
 }
 
-/// Answers a command: with an error, or with zero and what it reads.
 pub(crate) fn reply(to: &mut impl Write, cookie: u64, error: u32, data: &[u8]) -> io::Result<()> {
     let mut head = [0; 16];
     head[..4].copy_from_slice(&SIMPLE_REPLY.to_be_bytes());

@@ -15,7 +15,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Commands that are taken at one instant: the rest comes a little later.
 const AT_ONCE: usize = 1_024;
 
-/// How simulated time goes beside the clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     began: WallTime,
@@ -32,19 +31,16 @@ impl Pace {
         self.began.elapsed()
     }
 
-    /// What time it is on the device.
     fn now(self) -> Instant {
         let ns = capped(self.since().as_nanos()) / self.slow;
         Instant::from_ns(ns).unwrap_or(Instant::END)
     }
 
-    /// So much simulated time on the clock.
     fn on_clock(self, span: Span) -> Duration {
         Duration::from_nanos(span.as_ns().saturating_mul(self.slow))
     }
 }
 
-/// What came of it.
 #[derive(Debug)]
 pub(super) struct ClockedRun {
     pub(super) run: ServedRun,
@@ -53,7 +49,6 @@ pub(super) struct ClockedRun {
     pub(super) overloaded: bool,
 }
 
-/// The drive, and who waits for it.
 pub(super) struct DriveClock<'a> {
     drive: Drive<'a>,
     pace: Pace,
@@ -151,7 +146,6 @@ impl<'a> DriveClock<'a> {
         }
     }
 
-    /// One instant of the device, at which what has come comes.
     fn step(&mut self, now: Instant) {
         self.last = now;
         let coming = std::mem::take(&mut self.coming);

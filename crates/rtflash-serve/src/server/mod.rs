@@ -53,13 +53,11 @@ pub struct Served {
     pub overloaded: bool,
 }
 
-/// What clients have in common.
 #[derive(Debug)]
 struct FrontDesk {
     exports: Vec<Export>,
     data: DataFile,
     stopping: AtomicBool,
-    /// Connections that are open.
     open: AtomicUsize,
     /// Clients with an export, now and ever.
     active: AtomicUsize,
@@ -73,7 +71,6 @@ impl FrontDesk {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Whether the last client has left.
     fn is_deserted(&self) -> bool {
         self.clients.load(Ordering::SeqCst) > 0 && self.active.load(Ordering::SeqCst) == 0
     }
@@ -94,7 +91,6 @@ impl FrontDesk {
         self.open.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// No one is served any more.
     fn close(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         for (_, stream) in self.streams.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -109,10 +105,7 @@ impl FrontDesk {
 /// The device goes on in simulated time, `slow` times as slowly as the clock. Where the machine is
 /// too slow for that, commands come later than they did and are answered later than they ended:
 /// what the device does in simulated time stays as certified, and [`Served::behind`] says by how
-/// much.
-///
-/// # Errors
-/// Where the socket fails.
+/// much. Fails if the socket fails.
 pub fn serve(
     listener: &TcpListener,
     drive: Drive<'_>,
@@ -156,7 +149,6 @@ pub fn serve(
     })
 }
 
-/// Lets clients in until all stops.
 fn accept<'s, 'e>(
     scope: &'s thread::Scope<'s, 'e>,
     listener: &TcpListener,

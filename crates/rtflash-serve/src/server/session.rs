@@ -22,7 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MAX_UNANSWERED: usize = 256;
 const MAX_UNANSWERED_BYTES: usize = 1 << 25;
 
-/// What a client tells the clock.
 #[derive(Debug)]
 pub(super) enum ForDrive {
     Command(CommandForDrive),
@@ -30,10 +29,8 @@ pub(super) enum ForDrive {
     Gone(usize),
 }
 
-/// A command for the clock.
 #[derive(Debug)]
 pub(super) struct CommandForDrive {
-    /// The client's number.
     pub(super) client: usize,
     pub(super) command: ClientCommand,
     pub(super) ended: Ended,
@@ -64,15 +61,12 @@ impl Drop for Ended {
     }
 }
 
-/// An answer that is due.
 #[derive(Debug)]
 struct DueAnswer {
     cookie: u64,
     /// Where its data are in the file.
     offset: u64,
-    /// Bytes that it reads.
     reads: u32,
-    /// What it writes.
     data: Vec<u8>,
     /// Whether all that was written is to be on the disk first.
     syncs: bool,
@@ -85,7 +79,6 @@ impl DueAnswer {
     }
 }
 
-/// What a client has not been answered yet.
 #[derive(Debug, Default)]
 struct UnansweredCount {
     /// Commands, and their bytes.
@@ -110,10 +103,8 @@ impl UnansweredCount {
     }
 }
 
-/// Serves a client until it leaves.
-///
-/// # Errors
-/// Where the connection breaks, or what comes is not of the protocol.
+/// Serves a client until it leaves. Fails if the connection breaks, or what comes is not of the
+/// protocol.
 pub(super) fn run_session(
     stream: &TcpStream,
     desk: &FrontDesk,
@@ -167,7 +158,6 @@ impl Write for Impatient<'_> {
     }
 }
 
-/// A client with its export.
 struct Client<'a> {
     stream: &'a TcpStream,
     number: usize,
@@ -189,7 +179,6 @@ impl Client<'_> {
         listened.map(drop)
     }
 
-    /// Whether the client said that it leaves.
     fn listen_on(&self) -> io::Result<bool> {
         let mut from = BufReader::with_capacity(1 << 16, self.stream);
         while let Some(request) = read_request(&mut from)? {

@@ -46,7 +46,6 @@ resume!([O] Core<O> {
 });
 
 impl<O: Observer> Core<O> {
-    /// `used` says which channels its chips are on.
     pub(crate) fn new(plan: &Plan, options: &Options, used: &PerId<ChannelId, bool>, observer: O) -> Core<O> {
         let device = plan.device();
         let mut chips = ChipId::first(device.chips()).filter(|&chip| used[plan.channel_of(chip)]);
@@ -68,7 +67,6 @@ impl<O: Observer> Core<O> {
         ChannelId(chip.0 / self.chips_per_channel)
     }
 
-    /// What a chip does ends then, or it is not known.
     #[inline(always)]
     pub(crate) fn ends(&mut self, chip: ChipId, end: Option<Instant>) {
         self.ends.set(chip.index() - self.first_chip, end);
@@ -134,7 +132,6 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    /// When something ends next, or a bus is granted.
     fn next_end(&self) -> Option<Instant> {
         Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()))
     }
@@ -208,10 +205,8 @@ pub(crate) trait ChipPolicy: Resume {
         earlier(self.as_core().next_end(), self.next_release())
     }
 
-    /// Runs everything before `limit`, which is at most the run's duration.
-    ///
-    /// # Errors
-    /// Where too many jobs or pages are pending.
+    /// Runs everything before `limit`, which is at most the run's duration. Fails if too many jobs
+    /// or pages are pending.
     fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
         loop {
             let release = self.next_release();

@@ -32,7 +32,6 @@ enum DrawnFor {
 pub struct Lengths {
     times: Times,
     seed: u64,
-    /// By [`DrawnFor`].
     parts: [RangedTime; 6],
     /// The lengths where they do not depend on anything.
     fixed: Option<[Span; 6]>,
@@ -141,7 +140,6 @@ impl Lengths {
         }
     }
 
-    /// One that is stated, or drawn.
     fn found(&self, job: JobId, part: DrawnFor, place: u32, at: Instant) -> Span {
         let RangedTime { max, shorter } = self.parts[part as usize];
         if let Some(stated) = self.stated(job) {
@@ -177,7 +175,6 @@ impl Lengths {
     }
 }
 
-/// What is stated of the lengths of each source's requests; `None` where nothing is of any.
 fn stated(plan: &Plan, options: &Options) -> Option<PerId<SourceId, Vec<u16>>> {
     let pattern = options.releases.as_ref()?;
     let lengths: PerId<SourceId, Vec<u16>> = plan

@@ -22,7 +22,6 @@ pub(crate) struct Priority {
     pub(crate) kind: Kind,
     pub(crate) source: SourceId,
     pub(crate) index: u64,
-    /// Where the job or the part is kept.
     pub(crate) slot: usize,
 }
 

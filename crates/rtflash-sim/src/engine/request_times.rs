@@ -19,7 +19,6 @@ pub(crate) struct RequestTimes {
 }
 
 impl RequestTimes {
-    /// Those of the source with this number, which releases requests every `period` at most.
     pub(crate) fn new(options: &Options, number: SourceId, source: &Source, period: Span) -> RequestTimes {
         let stated = options.releases.as_ref();
         let stated = stated.and_then(|pattern| pattern.of(source));
@@ -67,13 +66,11 @@ impl RequestTimes {
         self.stated.releases.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// How many pages the request of this number comes with.
     fn asked(&self, index: u64) -> u64 {
         let stated = usize::try_from(index).ok().and_then(|index| self.stated.pages.get(index));
         stated.map_or(self.declared, |&pages| pages.clamp(1, MAX_REQUEST_PAGES))
     }
 
-    /// How many pages the request of this number has.
     pub(crate) fn pages(&self, index: u64) -> u64 {
         let asked = self.asked(index);
         if self.police { asked.min(self.declared) } else { asked }

@@ -22,7 +22,6 @@ pub(crate) struct Sequencer<O> {
     held: Vec<Record>,
     /// Operations whose ends are to come. A place without an operation is free.
     open: Slab<Option<Operation>>,
-    /// Records that have to be held for the next look.
     enough: usize,
     wants_records: bool,
     wants_order: bool,
@@ -42,7 +41,6 @@ impl<O: Observer> Sequencer<O> {
         Sequencer { held: Vec::new(), open: Slab::default(), enough: FEW, wants_records, wants_order, observer }
     }
 
-    /// An operation begins now whose end comes later.
     #[inline(always)]
     pub(crate) fn open(&mut self, operation: &Operation) -> Ticket {
         Ticket(self.wants_records.then(|| self.open.insert(Some(*operation))))
@@ -64,7 +62,6 @@ impl<O: Observer> Sequencer<O> {
         self.close(ticket, end);
     }
 
-    /// Something starts now, or later.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
         if self.wants_records && self.wants_order {
@@ -94,7 +91,6 @@ impl<O: Observer> Sequencer<O> {
         limit
     }
 
-    /// Passes on the rest: nothing is open.
     pub(crate) fn finish(mut self) -> O {
         let limit = self.notify_before(Instant::END);
         assert!(limit == Instant::END && self.held.is_empty(), "everything has ended");

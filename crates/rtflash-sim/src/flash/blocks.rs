@@ -6,7 +6,6 @@ use rtflash_model::{Lpn, PerId};
 use rtflash_plan::{BlockId, PageId};
 use rtflash_trace::NO_LPN;
 
-/// Memory in lists of our own.
 #[derive(Debug)]
 pub(crate) struct Owned;
 

@@ -15,11 +15,9 @@ use crate::earliest::Earliest;
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct BusRequest {
-    /// Since when, or from when on.
     pub(crate) since: Instant,
     pub(crate) channel: ChannelId,
     pub(crate) chip: ChipId,
-    /// For which cluster or processor of the group.
     pub(crate) lane: usize,
 }
 
@@ -28,7 +26,6 @@ struct Bus {
     free_at: Instant,
     /// By the time since when they wait, at one instant by place, then by chip.
     waiting: VecDeque<BusRequest>,
-    /// The chip that was served last, with round robin.
     last: Option<ChipId>,
 }
 
@@ -77,7 +74,6 @@ impl Bus {
         self.waiting.remove(at)
     }
 
-    /// When the next page is moved; `None` where none waits.
     #[inline(always)]
     fn next(&self) -> Option<Instant> {
         self.waiting.front().map(|first| first.since.max(self.free_at))
@@ -104,7 +100,6 @@ resume!([] Channels {
 const NOT_USED: usize = usize::MAX;
 
 impl Channels {
-    /// `used` says which channels of the device these are.
     pub(crate) fn new(used: &PerId<ChannelId, bool>, options: &Options) -> Channels {
         let mut count = 0;
         let mut number = |&used: &bool| {
@@ -145,7 +140,6 @@ impl Channels {
         self.channels[winner].grant(self.arbitration).expect("a channel that grants has requests")
     }
 
-    /// The bus that has just been granted is busy until then.
     #[inline(always)]
     pub(crate) fn hold(&mut self, channel: ChannelId, until: Instant) {
         let number = self.of[channel];

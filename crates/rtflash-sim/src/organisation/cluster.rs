@@ -33,7 +33,6 @@ pub(crate) struct ClusterState {
 }
 
 impl ClusterState {
-    /// The cluster at this position of the plan, as a run begins.
     pub(crate) fn new(plan: &Plan, position: ClusterId, options: &Options) -> ClusterState {
         let cluster: &ClusterPlan = &plan.clusters()[position];
         let (layout, device) = (&cluster.layout, plan.device());
@@ -132,8 +131,6 @@ impl ClusterState {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
-    /// Writes the next page that a slot draws to a chip that has room. Says which page it is, and
-    /// where it goes.
     pub(crate) fn write_next(&mut self, slot: usize, chip: ColumnId) -> (Lpn, PagePlace) {
         self.choose(slot, 1);
         let lpn = self.draw(slot);
@@ -176,7 +173,6 @@ impl ClusterState {
         }
     }
 
-    /// The first chip from `from` on, round the cluster, that has room for a write.
     #[inline]
     pub(crate) fn chip_with_room(&self, from: ColumnId) -> Option<ColumnId> {
         if self.collector.has_room(&self.map, from) {
@@ -191,7 +187,6 @@ impl ClusterState {
         self.pointer = ColumnId(if chip.0 + 1 < self.chips.count() { chip.0 + 1 } else { 0 });
     }
 
-    /// Writes a page drawn from a slot to a chip that has room.
     #[inline]
     pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
         let place = self.map.program(Frontiers::Write, lpn, chip)?;
@@ -211,14 +206,11 @@ pub(crate) struct PendingJob {
     pub(crate) deadline: u64,
     /// Its place among jobs of the same deadline: see [`TieBreaker`](rtflash_plan::TieBreaker).
     pub(crate) place: u64,
-    /// The cluster, by position among those that are run together.
     pub(crate) cluster: usize,
     /// Slot of its addresses in the cluster: reads; writes.
     pub(crate) slots: (usize, usize),
     pub(crate) passes: u64,
-    /// Pages not yet begun.
     pub(crate) reads: u64,
-    /// Pages not yet begun.
     pub(crate) writes: u64,
     /// See [`Arrival::first_page`](super::Arrival::first_page).
     pub(crate) first_page: Option<u64>,
@@ -235,7 +227,6 @@ impl PendingJob {
         self.deadline >= BACKGROUND
     }
 
-    /// Its priority, where it is kept in this slot.
     pub(crate) fn priority(&self, slot: usize) -> Priority {
         let due = JobDue { deadline: self.deadline, place: self.place };
         Priority { due, kind: self.kind, source: self.id.source, index: self.id.index, slot }

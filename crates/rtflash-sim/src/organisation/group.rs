@@ -20,7 +20,6 @@ pub(crate) struct ClusterGroup<'a, O, D> {
     /// real-time is taken; others have as much room again.
     pub(super) pending: usize,
     releaser: Releaser,
-    /// What waits for chips, and what they do.
     pub(super) by: D,
 }
 
@@ -31,23 +30,18 @@ resume!(['a, O, D: Resume] ClusterGroup<'a, O, D> {
     made: [options, pending],
 });
 
-/// Says which chips of a group do what.
 pub(crate) trait Dispatcher: Resume + Sized {
     /// Whether chips of a cluster do different things at a time.
     const SIDE_BY_SIDE: bool;
 
     fn new(plan: &Plan, clusters: &[ClusterState]) -> Self;
 
-    /// A job is released.
     fn admit<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, job: PendingJob, now: Instant);
 
-    /// See [`ChipPolicy::end`].
     fn end<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, chip: ChipId, now: Instant);
 
-    /// See [`ChipPolicy::dispatch`].
     fn dispatch<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, now: Instant);
 
-    /// See [`ChipPolicy::granted`].
     fn granted<O: Observer>(group: &mut ClusterGroup<'_, O, Self>, request: BusRequest, now: Instant);
 
     /// Pages that can still be entered, if at most `pending` can be pending.
@@ -56,14 +50,12 @@ pub(crate) trait Dispatcher: Resume + Sized {
         u64::MAX
     }
 
-    /// Whether more pages would have been entered than may be pending.
     fn has_too_many(&self) -> bool {
         false
     }
 }
 
 impl<'a, O: Observer, D: Dispatcher> ClusterGroup<'a, O, D> {
-    /// The clusters at these positions of the plan, ascending.
     pub(crate) fn new(plan: &Plan, options: &'a Options, positions: &[ClusterId], observer: O) -> Self {
         let mut used = plan.per_channel(false);
         let chips = positions.iter().flat_map(|&position| &plan.clusters()[position].chips);
@@ -81,7 +73,6 @@ impl<'a, O: Observer, D: Dispatcher> ClusterGroup<'a, O, D> {
         }
     }
 
-    /// A group to which a host hands over all jobs.
     pub(crate) fn hosted(plan: &Plan, options: &'a Options, positions: &[ClusterId], observer: O) -> Self {
         let mut group = ClusterGroup::new(plan, options, positions, observer);
         group.releaser.periodic.clear();
@@ -113,7 +104,6 @@ impl<O: Observer, D: Dispatcher> ChipPolicy for ClusterGroup<'_, O, D> {
         self.releaser.arrivals.push_back(arrival);
     }
 
-    /// Where a host releases requests, tasks have none here.
     fn request(&mut self, _: SourceId, _: Instant, _: Instant, _: &[Lpn]) -> Option<JobId> {
         None
     }

@@ -16,11 +16,9 @@ use crate::organisation::cluster::{BACKGROUND, ClusterState, PendingJob};
 struct Periodic {
     source: SourceId,
     kind: Kind,
-    /// Position among the clusters that are run together.
     cluster: usize,
     slot: usize,
     times: JobTimes,
-    /// Number of the next job, and when it is released.
     next: u64,
     at: Instant,
 }
@@ -63,18 +61,15 @@ resume!([] Periodic {
 pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
     pub(crate) policed: Option<Policed>,
-    /// No job where no cluster takes it.
     pub(crate) job: Option<PendingJob>,
 }
 
-/// All that is released in a group of clusters.
 #[derive(Debug)]
 pub(crate) struct Releaser {
     sources: Vec<Periodic>,
     /// When each periodic source releases its next job, where that is before the end of the run.
     pub(super) periodic: BinaryHeap<Reverse<(Instant, usize)>>,
     pub(super) arrivals: VecDeque<Arrival>,
-    /// The stream of each source of jobs that are not real-time.
     streams: PerId<SourceId, Option<usize>>,
     ties: TieBreaker,
     service: Service,
@@ -89,7 +84,6 @@ resume!([] Releaser {
 });
 
 impl Releaser {
-    /// The sources of these clusters (positions in the plan, ascending).
     pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Releaser {
         let sources = periodic_sources(plan, clusters, options);
         let end = options.duration;
@@ -206,7 +200,6 @@ impl Releaser {
     }
 }
 
-/// The periodic sources of these clusters (positions in the plan, ascending).
 fn periodic_sources(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Periodic> {
     let mut slots = vec![0; clusters.len()];
     let mut periodic = Vec::new();

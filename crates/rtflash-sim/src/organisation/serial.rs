@@ -18,13 +18,10 @@ use crate::flash::BusRequest;
 /// A cluster that does one thing at a time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Lane {
-    /// The jobs that wait for the cluster, by priority.
     pending: PriorityQueue,
     /// Jobs that are starved: they wait again when an erase has ended.
     starved: Vec<Priority>,
-    /// The job that is served, by its slot, and with what.
     serving: Option<(usize, LaneStep)>,
-    /// The page that waits for its bus.
     asking: Option<(Operation, Ticket)>,
     /// Whether chips hold copies that have been read and not programmed.
     holds_copies: bool,
@@ -44,7 +41,6 @@ enum LaneAttempt {
     Starved,
 }
 
-/// A page that a pass reads or programs, or a block that it erases.
 struct GcPage {
     chip: ChipId,
     block: BlockId,
@@ -52,14 +48,11 @@ struct GcPage {
     lpn: Lpn,
 }
 
-/// Clusters that do one thing at a time.
 pub(crate) struct Serial {
     lanes: Vec<Lane>,
-    /// The cluster of each chip, by position in the group.
     cluster_of: PerId<ChipId, usize>,
     /// Clusters that may have something to begin at this instant.
     touched: Vec<usize>,
-    /// Pages of the step that begins, kept for its memory.
     gc_pages: Vec<GcPage>,
 }
 
@@ -71,7 +64,6 @@ resume!([] Serial {
 });
 
 impl<O: Observer> ClusterGroup<'_, O, Serial> {
-    /// Lets an idle cluster go on, until it is busy or has nothing to do.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         while self.by.lanes[cluster].serving.is_none()
             && let Some(priority) = self.by.lanes[cluster].pending.first()
@@ -135,7 +127,6 @@ impl Dispatcher for Serial {
         }
     }
 
-    /// Looks at the clusters in which something has happened.
     fn dispatch<O: Observer>(group: &mut ClusterGroup<'_, O, Serial>, now: Instant) {
         group.by.touched.sort_unstable();
         group.by.touched.dedup();

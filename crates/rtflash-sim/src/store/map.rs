@@ -22,7 +22,6 @@ pub(crate) struct PageMap {
     pages_per_chip: u32,
     pages_per_block: u32,
     pub(super) chips: PerId<ColumnId, Blocks<Owned>>,
-    /// The place of each logical page, by [`PageMap::number`].
     places: PerId<Lpn, u32>,
     free: u64,
 }
@@ -63,13 +62,11 @@ impl PageMap {
         at.chip.0 * self.pages_per_chip + at.block.0 * self.pages_per_block + at.page
     }
 
-    /// The chip of a page with this number, and its number there.
     #[inline]
     fn split(&self, number: u32) -> (ColumnId, u32) {
         (ColumnId(number / self.pages_per_chip), number % self.pages_per_chip)
     }
 
-    /// The position in the cluster of the chip that holds a logical page.
     pub(crate) fn chip_of(&self, lpn: Lpn) -> ColumnId {
         ColumnId(self.places[lpn] / self.pages_per_chip)
     }
@@ -102,7 +99,6 @@ impl PageMap {
         self.free += u64::from(self.pages_per_block);
     }
 
-    /// The place of a logical page.
     pub(crate) fn locate(&self, lpn: Lpn) -> PagePlace {
         let (chip, page) = self.split(self.places[lpn]);
         PagePlace { chip, block: BlockId(page / self.pages_per_block), page: page % self.pages_per_block }
@@ -122,7 +118,6 @@ impl PageMap {
         prefetch_index(self.places.as_slice(), lpn.index());
     }
 
-    /// Asks memory for what is at the place of a logical page.
     #[inline]
     pub(crate) fn prefetch_page(&self, lpn: Lpn) {
         let (chip, page) = self.split(self.places[lpn]);

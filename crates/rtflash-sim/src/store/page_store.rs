@@ -20,7 +20,6 @@ pub(crate) struct PagePlace {
     pub(crate) page: u32,
 }
 
-/// A block that [`fullest`] can choose pages from.
 struct FullBlock<'b> {
     valid: u32,
     chip: ColumnId,
@@ -31,7 +30,6 @@ struct FullBlock<'b> {
 }
 
 impl FullBlock<'_> {
-    /// Takes its next page that holds a logical page of this range.
     fn take(&mut self, range: &Range<Lpn>) -> Option<Lpn> {
         let first = self.block * self.of.pages();
         let held = &self.of.lpns()[PageId(first + self.from).index()..PageId(first + self.of.pages()).index()];

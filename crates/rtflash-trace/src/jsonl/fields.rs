@@ -82,14 +82,12 @@ impl<'a> LineFields<'a> {
         self.0[field as usize].is_some()
     }
 
-    /// The JSON text of a field that the line must have.
     pub(super) fn present(&self, field: Field) -> Result<&'a str, Wrong> {
         let name = NAMES[field as usize];
         self.0[field as usize]
             .ok_or_else(|| wrong(format!("no `{name}`"), format!("the field `{name}` in such a line")))
     }
 
-    /// The fault of a field with another value than expected.
     fn refused(&self, field: Field, expected: impl Into<String>) -> Wrong {
         let text = self.0[field as usize].unwrap_or("absent");
         wrong(format!("`{}` is {}", NAMES[field as usize], shortened(text)), expected)
@@ -188,7 +186,6 @@ impl<'a> LineFields<'a> {
     }
 }
 
-/// As much of a text as helps in a message.
 pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),

@@ -43,7 +43,6 @@ pub struct TraceReader<'p, R: BufRead> {
     sources: HashMap<&'p str, SourceId>,
     buffer: Vec<u8>,
     line: u64,
-    /// Whether there was a record.
     begun: bool,
     over: bool,
 }
@@ -92,7 +91,6 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         (Field::Arrivals, Self::setup),
     ];
 
-    /// The record in the buffer; `None` for a blank line.
     fn record(&self) -> Result<Option<Record>, Wrong> {
         let text = std::str::from_utf8(&self.buffer).map_err(|_| wrong("not UTF-8", "a JSON object in UTF-8"))?.trim();
         if text.is_empty() {

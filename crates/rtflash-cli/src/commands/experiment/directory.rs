@@ -8,9 +8,7 @@ use rtflash_experiment::{KeptError, Progress};
 
 use crate::{CommandFailure, output, whole};
 
-/// The file that progress is kept in.
 pub const PROGRESS: &str = "tallies.json";
-/// The file that says what the experiment is.
 const MANIFEST: &str = "manifest.json";
 /// The file that a process at work in the directory has locked. The system unlocks it when the
 /// process ends, however it ends.
@@ -28,9 +26,8 @@ impl Directory {
     pub fn occupy(path: &Path) -> Result<Directory, CommandFailure> {
         output::folder(path)?;
         let lock = path.join(LOCK);
-        let cannot = |error: &io::Error| CommandFailure::io(&format!("cannot write {}", lock.display()), error);
-        let file =
-            File::options().create(true).truncate(false).write(true).open(&lock).map_err(|error| cannot(&error))?;
+        let cannot = |error| CommandFailure::writing(&lock, &error);
+        let file = File::options().create(true).truncate(false).write(true).open(&lock).map_err(cannot)?;
         let lock = match file.try_lock() {
             Ok(()) => Some(file),
             Err(TryLockError::WouldBlock) => {
@@ -56,7 +53,6 @@ impl Directory {
         &self.path
     }
 
-    /// How far the experiment in it has come; `None` if there is none.
     pub fn progress(&self) -> Result<Option<Progress>, CommandFailure> {
         let Some(bytes) = self.read(PROGRESS)? else { return Ok(None) };
         Progress::from_kept(&bytes).map(Some).map_err(|error: KeptError| {
@@ -64,7 +60,6 @@ impl Directory {
         })
     }
 
-    /// The manifest in it; `None` if there is none.
     pub fn manifest(&self) -> Result<Option<Vec<u8>>, CommandFailure> {
         self.read(MANIFEST)
     }
@@ -92,7 +87,7 @@ impl Directory {
     }
 
     pub fn failure(&self, name: &str, error: &io::Error) -> CommandFailure {
-        CommandFailure::io(&format!("cannot write {}", self.path.join(name).display()), error)
+        CommandFailure::writing(&self.path.join(name), error)
     }
 
     /// Removes what killed runs were about to write. Only the process that has occupied the
@@ -107,7 +102,6 @@ impl Directory {
     }
 }
 
-/// Whether an experiment writes files of this name.
 fn is_ours(name: &str) -> bool {
     [PROGRESS, MANIFEST, "results.csv", "paired.csv", "summary.json"].contains(&name) || name.starts_with("figure")
 }

@@ -228,7 +228,6 @@ impl Manifest {
         format!("this is rtflash {}, build {}", self.rtflash, self.build)
     }
 
-    /// The arguments in a manifest, for the command line's parser.
     pub fn command_of(manifest: &str) -> Option<Vec<String>> {
         let manifest: Value = serde_json::from_str(manifest).ok()?;
         let command = manifest.get("command")?.as_array()?;
@@ -265,7 +264,6 @@ fn contenders(plan: &Plan) -> [Vec<String>; 2] {
     [algorithms, analyses]
 }
 
-/// The command that repeats a plan, with every option stated.
 fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     let spec = plan.spec();
     let sets = &spec.sets;

@@ -159,16 +159,13 @@ pub fn join_as(
     })
 }
 
-/// What is written of results.
 struct Written<'a> {
     directory: &'a Directory,
     figures: bool,
-    /// Where a report goes, if one is wanted.
     report: Option<PathBuf>,
     format: Format,
 }
 
-/// Writes the results, and says what they come to.
 fn finish(
     plan: &Plan,
     progress: &Progress,
@@ -213,7 +210,6 @@ fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure>
     Ok(figure.text_files())
 }
 
-/// The tables and the summary, as files by their names.
 pub fn texts(plan: &Plan, tallies: &[Tally], summary: &Summary) -> Vec<(String, String)> {
     let tables = tables(plan, tallies).into_iter().map(|table| (table.name.to_owned(), table.text));
     tables.chain([("summary.json".to_owned(), rtflash_answers::pretty(summary))]).collect()

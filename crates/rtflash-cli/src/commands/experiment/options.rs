@@ -30,11 +30,9 @@ pub fn plan(
     };
     let others = analyses.iter().filter(|analysis| !analysis.is_necessary()).count();
     if args.analysis.is_none() && others > 1 && others < analyses.len() {
-        return Err(CommandFailure(
+        fail!(
             "--analyses: `necessary` bounds the others on the same sets: --analysis says for which of them these are made"
-                .into(),
-        )
-        .into());
+        );
     }
     let usual = match args.kind {
         ExperimentKind::Schedulability => "0.1..4.0",
@@ -121,11 +119,10 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
     match (&args.sweep, args.kind) {
         (None, ExperimentKind::WriteHeavy) => {
             if args.sets.write_heavy.is_some() || args.sets.write_share.is_some() {
-                return Err(CommandFailure(
+                fail!(
                     "write-heavy goes through all numbers of write-heavy tasks: leave --write-heavy and --write-share \
                      out"
-                    .into(),
-                ));
+                );
             }
             // More than there may be are refused with the sets.
             let tasks = args.sets.tasks.min(MAX_TASKS);

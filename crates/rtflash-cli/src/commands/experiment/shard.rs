@@ -6,7 +6,6 @@ use crate::CommandFailure;
 
 /// A job scheduler's array variables.
 struct ArrayVariables {
-    /// What people call it.
     name: &'static str,
     /// The number of this job.
     index: &'static str,

@@ -3,16 +3,13 @@
 use std::fmt::Write;
 
 use super::super::lanes::{LaneJob, RequestLane};
-use super::super::look::HUES;
 use super::super::{Gantt, Look, RowGroup, shortened};
-use super::{LEFT, PLOT, PX, Px, text_width};
+use super::{LEFT, PLOT, PX, Px, THINNEST, rectangle, text_width};
 
-/// The height of a lane.
 pub(super) const HEIGHT: u64 = 16 * PX;
 /// Lanes, and jobs in them, that are drawn.
 pub(super) const MAX_LANES: usize = 240;
 const MAX_JOBS: usize = 6_000;
-/// Characters of a lane's name.
 const NAME: usize = 19;
 
 impl Gantt {
@@ -37,7 +34,7 @@ impl Gantt {
         let jobs = lane.jobs();
         self.text_at(svg, "l", LEFT - 8 * PX, y + 12 * PX, &shortened(&lane.name, NAME));
         let bottom = y + HEIGHT - PX;
-        let _ = writeln!(svg, "<path class=\"lb\" d=\"M{} {}H{}\"/>", Px(LEFT), Px(bottom), Px(LEFT + PLOT));
+        let _ = writeln!(svg, r#"<path class="lb" d="M{} {}H{}"/>"#, Px(LEFT), Px(bottom), Px(LEFT + PLOT));
         for job in &jobs {
             self.response(svg, job, lane, y);
         }
@@ -56,17 +53,13 @@ impl Gantt {
             let is_late = job.is_late(self.end);
             if shown.contains(&job.deadline) && (is_late || last_down.is_none_or(|last| due >= last + PX)) {
                 let mark = format!("M{} {}h6l-3 5Z", Px(due.saturating_sub(3 * PX)), Px(bottom - 5 * PX));
-                if is_late {
-                    late.push_str(&mark)
-                } else {
-                    downs.push_str(&mark)
-                }
+                *if is_late { &mut late } else { &mut downs } += &mark;
                 last_down = Some(due);
             }
         }
         for (class, marks) in [("up", ups), ("dn", downs), ("mt", late)] {
             if !marks.is_empty() {
-                let _ = writeln!(svg, "<path class=\"{class}\" d=\"{marks}\"/>");
+                let _ = writeln!(svg, r#"<path class="{class}" d="{marks}"/>"#);
             }
         }
     }
@@ -77,17 +70,10 @@ impl Gantt {
         let mut part = |class: &str, from: u64, to: u64| {
             let (x, end) = (self.x(from), self.x(to));
             if from < to && end > x {
-                let width = Px((end - x).max(super::THINNEST));
-                let _ = writeln!(
-                    svg,
-                    "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{width}\" height=\"5\"/>",
-                    Px(x),
-                    Px(top)
-                );
+                let _ = writeln!(svg, "{}/>", rectangle(class, x, top, (end - x).max(THINNEST), 5 * PX));
             }
         };
-        let class = format!("{}{}", lane.look.class(), lane.member % HUES);
-        part(&class, job.release.max(self.from), done.min(job.deadline));
+        part(&lane.look.hue_class(lane.member), job.release.max(self.from), done.min(job.deadline));
         if job.is_late(self.end) {
             part("lt", job.deadline.max(self.from), done);
         }
@@ -105,30 +91,22 @@ impl Gantt {
                 return;
             }
             for (look, offset) in [(Look::Read, 0), (Look::Write, 12 * PX)] {
-                let class = format!("{}{}", look.class(), member % HUES);
-                let (left, top) = (Px(x + offset), Px(y - 9 * PX));
-                let _ = write!(svg, "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"11\" height=\"10\"/>");
+                let key = rectangle(&look.hue_class(member), x + offset, y - 9 * PX, 11 * PX, 10 * PX);
+                let _ = write!(svg, "{key}/>");
             }
             self.text_at(svg, "s", x + 28 * PX, y, &name);
             x = end + 14 * PX;
         }
     }
 
-    /// What marks and colours mean.
     pub(super) fn legend(&self, svg: &mut String) {
         let (mut x, y) = (8 * PX, 14 * PX);
         let swatch = |svg: &mut String, x: u64, class: &str, width: u64| {
-            let _ = write!(
-                svg,
-                "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"13\"/>",
-                Px(x),
-                Px(y),
-                Px(width)
-            );
+            let _ = write!(svg, "{}/>", rectangle(class, x, y, width, 13 * PX));
         };
         for look in Look::explained(self.erases) {
-            for hue in 0..3 {
-                swatch(svg, x + hue * 8 * PX, &format!("{}{hue}", look.class()), 8 * PX);
+            for (hue, left) in [x, x + 8 * PX, x + 16 * PX].into_iter().enumerate() {
+                swatch(svg, left, &look.hue_class(hue), 8 * PX);
             }
             let name = look.name(self.erases);
             self.text_at(svg, "s", x + 30 * PX, y + 10 * PX, name);
@@ -136,14 +114,14 @@ impl Gantt {
         }
         if self.streams.len() > 1 {
             for (stream, name) in self.streams.iter().enumerate().take(3) {
-                swatch(svg, x, &format!("{}{}", Look::Server.class(), stream % HUES), 11 * PX);
+                swatch(svg, x, &Look::Server.hue_class(stream), 11 * PX);
                 let name = shortened(name, NAME);
                 self.text_at(svg, "s", x + 15 * PX, y + 10 * PX, &name);
                 x += 15 * PX + text_width(&name) + 12 * PX;
             }
         }
         let mut mark = |class: &str, path: &str, text: &str| {
-            let _ = write!(svg, "<path class=\"{class}\" d=\"M{} {}{path}\"/>", Px(x), Px(y + 9 * PX));
+            let _ = write!(svg, r#"<path class="{class}" d="M{} {}{path}"/>"#, Px(x), Px(y + 9 * PX));
             self.text_at(svg, "s", x + 14 * PX, y + 10 * PX, text);
             x += 14 * PX + text_width(text) + 14 * PX;
         };

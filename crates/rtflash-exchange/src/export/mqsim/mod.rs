@@ -70,10 +70,8 @@ struct Flow<'a> {
     cluster: usize,
 }
 
-/// The files of a run in MQSim: `ssd.xml`, `workload.xml` and a trace for each request.
-///
-/// # Errors
-/// Where it has no form there.
+/// The files of a run in MQSim: `ssd.xml`, `workload.xml` and a trace for each request. Fails if it
+/// has no form there.
 pub fn export(set: &TaskSet, allocation: &Allocation, options: &MqsimOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
     if streams.len() > MAX_FLOWS {
@@ -197,7 +195,6 @@ fn notes(set: &TaskSet) -> Vec<String> {
     notes
 }
 
-/// A rectangle's numbers as MQSim lists them.
 pub(crate) fn listed(of: &[u32]) -> String {
     of.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }

@@ -6,10 +6,8 @@ use crate::export::replayed::{ReplayedStream, StreamMaximum};
 
 /// Reads the results of MQSim: its flows, in the order of the workload.
 ///
-/// Times are whole microseconds that MQSim has cut: m stands for anything from m to m + 1.
-///
-/// # Errors
-/// What is wrong, a clause.
+/// Times are whole microseconds that MQSim has cut: m stands for anything from m to m + 1. The
+/// error is a clause.
 pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
     let document = Document::parse(text).map_err(|error| format!("not XML: {error}"))?;
     let root = document.root_element();

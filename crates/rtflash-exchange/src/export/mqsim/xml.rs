@@ -6,7 +6,6 @@ use rtflash_model::{ChipRectangle, Device};
 
 use super::{Flash, HARD_THRESHOLD, MqsimGc, shape};
 
-/// Decimal places of a ratio.
 const PLACES: usize = 12;
 
 /// Erase cycles where a device states none, and at most: MQSim has a counter for each number of
@@ -14,7 +13,6 @@ const PLACES: usize = 12;
 const CYCLES: u32 = 10_000;
 const MAX_CYCLES: u32 = 100_000;
 
-/// `<name>value</name>`, indented.
 fn field(text: &mut String, indent: usize, name: &str, value: impl std::fmt::Display) {
     let _ = writeln!(text, "{:\t<indent$}<{name}>{value}</{name}>", "");
 }

@@ -101,7 +101,6 @@ impl From<io::Error> for BagError {
     }
 }
 
-/// The fullest window of this length among times with bytes, by time.
 fn fullest(of: &[(u64, u64)], length: Span) -> FullestWindow {
     let times = || of.iter().copied();
     let (bytes, begins) = most_in_window(times(), times(), length.as_ns());
@@ -145,7 +144,6 @@ impl Bag {
         self.topics.iter().flat_map(|topic| topic.messages.iter().copied())
     }
 
-    /// Records that are no messages.
     fn timed_others(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.attachments.iter().chain(&self.others).copied()
     }

@@ -12,10 +12,8 @@ use super::{Bag, BagError, HEAD, MAX_MESSAGES, MAX_RECORD, RECORD_HEAD, Topic};
 use crate::import::lines::{LineFound, Lines};
 
 /// Reads the messages of a bag, and of bags behind it in the same file. A damaged chunk or record
-/// is refused, and the next one is read. The sum of a chunk is checked if it has one.
-///
-/// # Errors
-/// If it cannot be read, is no bag, or has no messages.
+/// is refused, and the next one is read. The sum of a chunk is checked if it has one. Fails if it
+/// cannot be read, is no bag, or has no messages.
 pub fn read_bag(mut from: impl BufRead) -> Result<Bag, BagError> {
     let mut found = BagReader::default();
     loop {
@@ -55,11 +53,9 @@ struct BagReader {
     topics: BTreeMap<String, Vec<(u64, u64)>>,
     attachments: Vec<(u64, u64)>,
     others: Vec<(u64, u64)>,
-    /// When the last message was logged.
     last: Option<u64>,
     /// Bytes of records in front of all messages.
     ahead: u64,
-    /// Whether the data of this bag are over.
     in_summary: bool,
     summary_bytes: u64,
     bags: u64,
@@ -117,7 +113,6 @@ impl BagReader {
         }
     }
 
-    /// Takes a record; says what is wrong with it otherwise.
     fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), Damage> {
         let bytes = (HEAD + data.len()) as u64;
         let all = |problem: String| Damage { problem, unread: bytes };

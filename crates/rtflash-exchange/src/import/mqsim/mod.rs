@@ -46,10 +46,8 @@ fn behind_comments(whole: &str) -> &str {
 /// the channel), rounded up, and [`COMMANDS_NS`]; λ is 1 − `Overprovisioning_Ratio`. Decimals of a
 /// rate are cut, as MQSim cuts them, and those of a latency are rounded up.
 ///
-/// # Errors
-/// All that is wrong: a parameter that is missing (MQSim's own defaults are not supposed), and one
-/// of the device or of its flash that MQSim does not have, because it can change what the device
-/// does.
+/// The error is all that is wrong. A parameter that is missing is: MQSim's own defaults are not
+/// supposed. One that MQSim does not have is, too: it can change what the device does.
 pub fn read_ssd_config(whole: &str) -> Result<SsdConfig, Diagnostics> {
     let text = behind_comments(whole);
     let mut reader = ConfigReader { faults: Vec::new(), text, skipped: whole.len() - text.len() };
@@ -95,7 +93,6 @@ enum Decimals {
     RoundedUp,
 }
 
-/// The parameters of the device and of its flash.
 #[derive(Clone, Copy)]
 struct Parameters<'a, 'i> {
     device: Node<'a, 'i>,

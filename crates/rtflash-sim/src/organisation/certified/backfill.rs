@@ -10,12 +10,10 @@ use super::operate::Planned;
 use crate::engine::priority::Priority;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    /// Whether pages are filled in on this processor's idle chips.
     pub(super) fn may_backfill(&self, processor: usize) -> bool {
         self.options.placed.backfill && self.certified[self.processors[processor].number].may_backfill()
     }
 
-    /// How many other pages of a step are on the channel of this one.
     pub(super) fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
         let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
         let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;

@@ -95,7 +95,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Records how a processor's counter stands, but for what has arrived in this instant.
     fn notify_change(&mut self, number: usize, now: Instant) {
         let of = &self.processors[number];
         let changed = TermsChange {

@@ -10,10 +10,8 @@ use super::faults::ProcessorFaults;
 use super::operate::Planned;
 use crate::engine::priority::Priority;
 
-/// The outcome of trying the first part in a queue.
 enum ProcessorAttempt {
     Started,
-    /// The queue has changed, or what the part has to do.
     Changed,
     /// Neither it nor any behind it can go on now.
     Waits,
@@ -129,7 +127,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Started
     }
 
-    /// The next page that a part reads holds nothing: it is over.
     #[cold]
     fn reads_nothing(&mut self, processor: usize, part: usize, lpn: Lpn, now: Instant) -> ProcessorAttempt {
         let (of, job) = (&self.processors[processor], self.parts[part].id());
@@ -139,7 +136,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Changed
     }
 
-    /// Programs `pages` of a part's pages, if as many are free.
     pub(super) fn write_row(&mut self, part: usize, pages: usize, planned: &mut Vec<Planned>) {
         let of = &mut self.parts[part];
         let (processor, kind) = (&mut self.processors[of.processor], of.key.kind);
@@ -161,7 +157,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.owes = kind == Kind::Server && !background && processor.store.ftl.server_pass_is_due();
     }
 
-    /// The part cannot go on before an erase has ended.
     fn starve(&mut self, processor: usize, key: Priority, now: Instant) -> ProcessorAttempt {
         let of = &mut self.processors[processor];
         of.queue.remove(&key);
@@ -176,7 +171,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Changed
     }
 
-    /// A pass is left out, or over.
     pub(super) fn pass_is_over(&mut self, processor: usize, part: usize, now: Instant) {
         let (of, processor) = (&mut self.parts[part], &mut self.processors[processor]);
         if of.key.kind == Kind::Gc {

@@ -20,7 +20,6 @@ pub(super) struct ProgramUnderWay {
     from: Option<PagePlace>,
 }
 
-/// What of a processor may fail yet.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProcessorFaults {
     /// [`Placed::faults`](rtflash_plan::Placed::faults).
@@ -36,7 +35,6 @@ pub(super) struct ProcessorFaults {
     doing: Vec<ProgramUnderWay>,
     /// What it erases, and the part that resets a zone so.
     erases: Option<(BlockId, Option<usize>)>,
-    /// What has failed, and is programmed once more by the next step.
     again: Vec<ProgramUnderWay>,
     /// Parts with pages that were overwritten in their step by a page of `again`, and failed, too:
     /// these are over with it.
@@ -68,7 +66,6 @@ impl ProcessorFaults {
         }
     }
 
-    /// The step under way programs a page.
     pub(super) fn programs(&mut self, page: &Planned, from: Option<PagePlace>) {
         let Planned { part, kind, spot, lpn, .. } = *page;
         self.doing.push(ProgramUnderWay { part, kind, lpn, spot, from });
@@ -79,7 +76,6 @@ impl ProcessorFaults {
         self.erases = Some((block, resets));
     }
 
-    /// The erase under way is suspended: it has not failed.
     pub(super) fn suspends(&mut self) {
         self.erases = None;
     }
@@ -88,7 +84,6 @@ impl ProcessorFaults {
         !self.again.is_empty()
     }
 
-    /// Whether what a chip did, which is over now, has failed.
     fn fails(&mut self, column: ColumnId, chip: ChipId, is_program: bool, now: Instant) -> bool {
         let may = self.blocks[column] > 0 && (!is_program || self.programs[column] > 0);
         if !may || !random_failure(self.seed, self.rate, chip, now) {

@@ -41,7 +41,6 @@ use trims::TaskTrims;
 /// or to a processor, given by its position and the number of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum RequestEvent {
-    /// A request is released.
     Release(usize, u64),
     /// A request may be released from now on.
     Arm(usize, u64),
@@ -53,7 +52,6 @@ enum RequestEvent {
     Trim(usize, u64),
 }
 
-/// A cluster at run time.
 #[derive(Debug, Serialize, Deserialize)]
 struct ProcessorGroup {
     position: ClusterId,
@@ -76,16 +74,13 @@ pub(crate) struct CertifiedGroup<'a, O> {
     parts: Slab<Part>,
     /// Jobs and pages that may be pending when a job that is not real-time is taken.
     pending: usize,
-    /// Pages that have been entered and are not finished.
     entered: u64,
     sources: Vec<RequestSource>,
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, RequestEvent)>>,
     ties: TieBreaker,
     trims: Vec<TaskTrims>,
-    /// Those of this instant.
     trims_due: Vec<(usize, u64)>,
-    /// Processors that may begin a step.
     changed: Vec<usize>,
     // Kept for their memory.
     lpns: Vec<Lpn>,
@@ -165,13 +160,11 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         group
     }
 
-    /// Tasks begin to release requests, and to trim.
     pub(crate) fn begin(&mut self) {
         (0..self.sources.len()).for_each(|source| self.later(source));
         (0..self.trims.len()).for_each(|which| self.trim_later(which, 0, Instant::START));
     }
 
-    /// Whether a job of these pages that is not real-time may wait, too.
     fn has_room(&self, pages: u64) -> bool {
         self.jobs.len() < self.pending && self.entered.saturating_add(pages) <= self.pending as u64
     }

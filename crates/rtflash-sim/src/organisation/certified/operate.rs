@@ -26,7 +26,6 @@ pub(super) struct ChipAtWork {
 }
 
 impl ChipAtWork {
-    /// A chip of a processor in a cluster that has done nothing.
     pub(super) fn new(plan: &Plan, cluster: &ClusterPlan, chip: ChipId, processor: usize) -> ChipAtWork {
         let others = plan.device().chips_on(plan.channel_of(chip).0) - 1;
         ChipAtWork { processor, foreign_chips: plan.foreign_chips(cluster, chip), others, open: None, copy: None }
@@ -36,7 +35,6 @@ impl ChipAtWork {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct OpenOperation {
     pub(super) operation: Operation,
-    /// The place of its record.
     pub(super) ticket: Ticket,
     pub(super) asks_for: BusUse,
 }
@@ -52,7 +50,6 @@ pub(super) enum BusUse {
     CachedCommand,
     /// The command of a read whose page comes later.
     ReadCommand,
-    /// The command of a copy inside the chip.
     CopyCommand,
     EraseCommand,
 }
@@ -134,7 +131,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Starts the reset of a block of a zone, which a request does before it writes there.
     pub(super) fn start_reset(&mut self, processor: usize, part: usize, kind: Kind, block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.ftl.pages.reset(block.0);
@@ -146,7 +142,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.erase_begins(self.processors[processor].cluster, now);
     }
 
-    /// Starts a step of all pages of `self.row`.
     fn start_row(&mut self, processor: usize, part: usize, action: Action, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
@@ -174,7 +169,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.works(self.chips[chip].processor, chip, end);
     }
 
-    /// An operation of a chip of this processor ends then.
     #[inline(always)]
     pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;
@@ -186,7 +180,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// The operation on a page that begins now.
     #[inline]
     pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
@@ -206,7 +199,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Whether a copy or an erase inside a chip asks for the bus.
     #[inline]
     pub(super) fn asks_inside(&self) -> bool {
         self.core.lengths.command() > Span::ZERO && self.options.placed.waits == Waits::Actual
@@ -245,7 +237,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         Operation { end, ..operation }
     }
 
-    /// An operation that starts now asks for its bus, from `since` on.
     #[inline(always)]
     fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
         let step = ChipStep::Ask { since, lane: processor };
@@ -315,7 +306,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// A page of a part has been read or programmed.
     pub(super) fn page_is_over(&mut self, processor: usize, part: usize, now: Instant) {
         self.entered -= 1;
         let of = &mut self.parts[part];

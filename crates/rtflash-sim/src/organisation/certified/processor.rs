@@ -32,12 +32,10 @@ pub(super) struct Part {
     /// Whether a pass is due, or under way: a GC job's, or a server's behind what it has
     /// programmed.
     pub(super) owes: bool,
-    /// Whether it has been recorded as starved and not gone on since.
     pub(super) starved: bool,
 }
 
 impl Part {
-    /// A part without pages, with room for these numbers of reads and writes.
     pub(super) fn new(job: usize, processor: usize, key: Priority, reads: usize, writes: usize) -> Part {
         let (reads, writes) = (VecDeque::with_capacity(reads), VecDeque::with_capacity(writes));
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.kind == Kind::Gc, starved: false }
@@ -77,7 +75,6 @@ pub(super) struct ProcessorStep {
 }
 
 impl ProcessorStep {
-    /// A step of this number of chips begins.
     #[inline]
     pub(super) fn begin(&mut self, chips: usize) {
         assert!(!self.is_under_way, "a step begins when the one before has ended");
@@ -88,14 +85,12 @@ impl ProcessorStep {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProcessorState {
-    /// Its cluster, by position in the group, and in the plan.
     pub(super) cluster: usize,
     pub(super) number: ClusterId,
     pub(super) chips: PerId<ColumnId, ChipId>,
     pub(super) channels: usize,
     pub(super) stripe: bool,
     pub(super) store: ProcessorStore,
-    /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
     pub(super) queue: PriorityQueue,
     /// Parts that found no free page, until an erase ends.

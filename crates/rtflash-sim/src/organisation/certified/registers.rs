@@ -34,7 +34,6 @@ enum ArrayState {
     Sensing(PageUnderWay, Instant),
     /// A page has been sensed, and waits for the cache register.
     Held(PageUnderWay),
-    /// Programs `pages` pages of this part.
     Programming(usize, u32, Instant),
 }
 
@@ -68,7 +67,6 @@ struct CommittedRow {
     end: Option<Instant>,
 }
 
-/// A page that is read, until it leaves the chip.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct PageUnderWay {
     part: usize,
@@ -81,7 +79,6 @@ impl ChipRegisters {
         matches!((self.array, self.cache), (ArrayState::Idle, CacheState::Empty))
     }
 
-    /// When something happens next, as far as that is known.
     fn next(&self) -> Option<Instant> {
         let array = match self.array {
             ArrayState::Sensing(_, until) | ArrayState::Programming(.., until) => Some(until),
@@ -277,7 +274,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.wake(processor);
     }
 
-    /// Something may happen on the chip of a processor.
     fn wake(&mut self, processor: usize) {
         let chip: ChipId = self.processors[processor].first_chip();
         let next = self.registers(processor).next();

@@ -16,12 +16,10 @@ use crate::organisation::cluster::BACKGROUND;
 /// The room for pages of a job on a processor that is made at most before there are any.
 const SHARE: usize = 1 << 10;
 
-/// The read or the write requests of a task.
 #[derive(Debug)]
 pub(super) struct RequestSource {
     pub(super) number: SourceId,
     kind: Kind,
-    /// By position in the group.
     cluster: usize,
     times: RequestTimes,
     /// D.
@@ -45,7 +43,6 @@ resume!([] RequestSource {
 });
 
 impl RequestSource {
-    /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
     pub(super) fn all(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<RequestSource> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let period = source.period()?.of_request();
@@ -262,7 +259,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.parts_of = parts;
     }
 
-    /// A job's part on a processor, with room for these numbers of reads and writes.
     fn enter_part(&mut self, job: usize, processor: usize, priority: Priority, reads: usize, writes: usize) -> usize {
         let part = self.parts.insert(Part::new(job, processor, priority, reads, writes));
         let key = &mut self.parts[part].key;
@@ -272,7 +268,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         part
     }
 
-    /// All pages of a job enter a part of it: those that it reads, and those that it writes.
     fn enter_all(&mut self, part: usize, reads: &[Lpn], writes: &[Lpn]) {
         let of = &mut self.parts[part];
         let processor = &mut self.processors[of.processor];

@@ -26,7 +26,6 @@ pub(super) struct SuspendedErase {
 struct ErasingChip {
     column: ColumnId,
     chip: ChipId,
-    /// The place of its record, until its end is known.
     ticket: Option<Ticket>,
     end: Instant,
 }

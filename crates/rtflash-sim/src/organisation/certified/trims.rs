@@ -8,20 +8,17 @@ use rtflash_trace::{Observer, Record, Trimmed};
 
 use super::{CertifiedGroup, RequestEvent};
 
-/// What a task gives back, time and again.
 #[derive(Debug)]
 pub(super) struct TaskTrims {
     /// By position in the group.
     cluster: usize,
     first: Lpn,
     length: u64,
-    /// The pages of one trim, and the span between two.
     pages: u32,
     every: Span,
 }
 
 impl TaskTrims {
-    /// Those of tasks in these clusters (positions in the plan, ascending) that may be.
     pub(super) fn all(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<TaskTrims> {
         let of_task = options.trims.iter().filter_map(|trim| {
             let (cluster, range) = trim.pages_in(plan, options).ok()?;

@@ -19,7 +19,6 @@ use crate::engine::priority::Priority;
 use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
 
-/// What waits for a chip, by priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Entry {
     job: Priority,
@@ -30,7 +29,6 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum ChipWork {
-    /// The job's pass, on this chip.
     Pass,
     Read(Lpn),
     Write(Lpn),
@@ -53,13 +51,11 @@ struct ChipQueues {
     /// Entries that cannot go on until an erase in the cluster has ended.
     waiting: ChipQueue,
     doing: Doing,
-    /// For which job, by its slot.
     slot: usize,
     /// The operation that it does, or did last.
     operation: Operation,
     /// The place of its record, where it waits for its bus, or will.
     ticket: Option<Ticket>,
-    /// Its cluster, by position in the group.
     cluster: usize,
     position: ColumnId,
 }
@@ -88,13 +84,11 @@ impl ChipQueues {
 enum LookAt {
     Nothing,
     Chip(ChipId),
-    /// All that are.
     Chips,
 }
 
 enum ChipAttempt {
     Begins(ChipStep),
-    /// The queues have changed, or what the entry is about.
     Changed,
     /// It cannot go on before an erase in the cluster has ended.
     Waits,
@@ -104,14 +98,10 @@ enum ChipAttempt {
 pub(crate) struct Parallel {
     /// All chips of the device; those of other groups have nothing to do.
     chips: PerId<ChipId, ChipQueues>,
-    /// Those of each cluster, ascending.
     members: Vec<Vec<ChipId>>,
-    /// Pages of each job slot that have been entered and are not finished.
     unfinished: Vec<u64>,
     reads: WaitingReads,
-    /// Pages that have been entered and are not finished.
     entered: u64,
-    /// Whether these were too many.
     too_many: bool,
     /// Clusters of which chips may have something to begin at this instant, each once.
     touched: Vec<usize>,
@@ -234,7 +224,6 @@ impl Dispatcher for Parallel {
         group.chip_ends(chip, now);
     }
 
-    /// Looks at the idle chips of all clusters in which something has happened.
     fn dispatch<O: Observer>(group: &mut ClusterGroup<'_, O, Parallel>, now: Instant) {
         if group.by.touched.len() > 1 {
             group.by.touched.sort_unstable();

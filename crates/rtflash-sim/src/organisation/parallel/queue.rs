@@ -13,15 +13,12 @@ type JobPages = VecDeque<(u64, ChipWork)>;
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChipQueue {
-    /// The first job of all, which has entries.
     first: Option<(Priority, JobPages)>,
-    /// The jobs behind it, each of which has some.
     others: BTreeMap<Priority, JobPages>,
     /// Kept for their memory.
     spare: Vec<JobPages>,
 }
 
-/// Takes a page out; `false` where it is not there.
 fn remove_page(pages: &mut JobPages, page: u64, work: ChipWork) -> bool {
     let page = (page, work);
     if pages.front() == Some(&page) {
@@ -84,7 +81,6 @@ impl ChipQueue {
         }
     }
 
-    /// Takes an entry out; `false` where it is not there.
     pub(super) fn remove(&mut self, entry: &Entry) -> bool {
         let Entry { job, page, work } = *entry;
         if let Some((first, pages)) = &mut self.first
@@ -102,7 +98,6 @@ impl ChipQueue {
         removed
     }
 
-    /// All entries of another one come here.
     pub(super) fn append(&mut self, other: &mut ChipQueue) {
         while let Some(entry) = other.first() {
             other.pop_first();

@@ -27,13 +27,11 @@ fn place(link: u32) -> Option<usize> {
 }
 
 impl WaitingReads {
-    /// For clusters with these numbers of logical pages.
     pub(super) fn new(logical_pages: impl Iterator<Item = u32>) -> WaitingReads {
         let last = logical_pages.map(|pages| PerId::filled(0, pages)).collect();
         WaitingReads { last, reads: Vec::new(), free: Vec::new() }
     }
 
-    /// A read of a page of a cluster waits.
     pub(super) fn enter(&mut self, cluster: usize, lpn: Lpn, entry: Entry) {
         let last = &mut self.last[cluster][lpn];
         let read = WaitingRead { entry, before: *last };
@@ -71,7 +69,6 @@ impl WaitingReads {
         self.reads.len() == self.free.len()
     }
 
-    /// The reads of a page of a cluster that wait.
     pub(super) fn of(&self, cluster: usize, lpn: Lpn) -> impl Iterator<Item = &Entry> {
         let read = |link: u32| place(link).map(|place| &self.reads[place]);
         let first = read(self.last[cluster][lpn]);

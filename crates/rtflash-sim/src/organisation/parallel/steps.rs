@@ -61,7 +61,6 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
         (self.jobs[slot].reads, self.jobs[slot].writes) = (0, 0);
     }
 
-    /// What a chip waited for has come about.
     pub(super) fn chip_ends(&mut self, chip: ChipId, now: Instant) {
         let of = &mut self.by.chips[chip];
         let (number, position) = (of.cluster, of.position);
@@ -111,7 +110,6 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
         }
     }
 
-    /// Goes on with the first entry of a chip's queue.
     #[inline(always)]
     pub(super) fn go_on(&mut self, chip: ChipId, slot: usize, work: ChipWork, now: Instant) -> ChipAttempt {
         match work {
