@@ -67,7 +67,7 @@ fn edited(name: &str, text: &str) -> String {
     edited + &text[done..]
 }
 
-/// Where an edit's expression stands.
+/// The place of an edit's expression.
 fn place(edit: &Edit, text: &str) -> Range<usize> {
     let parts: Vec<&str> = edit.at.split('§').collect();
     let [before, expression, after] = parts.as_slice() else { panic!("{}: two marks: {}", edit.term, edit.at) };

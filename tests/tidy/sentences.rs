@@ -1,4 +1,5 @@
-//! Sentences of the pages: how they begin, words that they do without, and their length.
+//! Sentences of the pages: how they begin, words that they do without, and their length. Sentences
+//! of comments: how they begin.
 
 use super::{File, files, nothing};
 
@@ -18,16 +19,19 @@ struct Sentence {
 impl Sentence {
     /// The rules that it breaks. A link can begin with the title of a page.
     fn faults(&self) -> Vec<String> {
-        let plain = self.text.trim_start_matches(['"', '*', '(', '_']);
         let words = self.text.split_whitespace().count();
-        let begins =
-            BEGINNINGS.into_iter().filter(|word| plain.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')));
-        let mut faults: Vec<String> = begins.map(|word| format!("begins with {word}")).collect();
+        let mut faults: Vec<String> = self.beginning().map(|word| format!("begins with {word}")).into_iter().collect();
         faults.extend(BANNED.into_iter().filter(|words| self.contains(words)).map(|words| format!("\"{words}\"")));
         if words > LENGTH {
             faults.push(format!("{words} words"));
         }
         faults
+    }
+
+    /// The word with which it must not begin and does.
+    fn beginning(&self) -> Option<&'static str> {
+        let plain = self.text.trim_start_matches(['"', '*', '(', '_']);
+        BEGINNINGS.into_iter().find(|word| plain.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '.'])))
     }
 
     /// Whether these words are in it, as whole words. May is a month.
@@ -111,6 +115,31 @@ fn pages() -> Vec<File> {
         None => file.path != "THIRD-PARTY.md",
     };
     files(&["."], "md").into_iter().filter(own).collect()
+}
+
+/// The comments of a Rust file as a page: the code between them is an empty line.
+fn comments(source: &str) -> String {
+    let comment = |line: &str| {
+        let text = line.trim_start().strip_prefix("//").unwrap_or_default().trim_start_matches(['/', '!']);
+        text.strip_prefix(' ').unwrap_or(text).to_owned() + "\n"
+    };
+    source.lines().map(comment).collect()
+}
+
+#[test]
+fn comments_begin_with_their_subject() {
+    let folders = ["crates", "src", "tests", "benches", "examples", "fuzz", "python"];
+    let mut found = Vec::new();
+    for file in files(&folders, "rs") {
+        for sentence in sentences(&comments(&file.text)) {
+            let fault = sentence.beginning().map(|_| format!("{}:{}: {}", file.path, sentence.line, sentence.text));
+            found.extend(fault);
+        }
+    }
+    nothing(&found, "a comment begins without its subject");
+    let bad = "/// What it is.\nfn f() {\n    // It ends. Of these, one is left.\n}\n//! Where it was.";
+    assert_eq!(sentences(&comments(bad)).iter().filter(|sentence| sentence.beginning().is_some()).count(), 3);
+    assert_eq!(comments("let what = 1; // What"), "\n");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What would make a set schedulable that is not: computed by allocating again, never guessed.
+//! The changes that would make a set schedulable that is not: computed by allocating again, never
+//! guessed.
 
 mod served;
 
@@ -32,7 +33,7 @@ pub struct Advice {
     pub logical_ratio: Option<LargestRatio>,
     /// The share of today's load that passes, in thousandths: periods grow by its inverse.
     pub load_permille: Option<u32>,
-    /// Where data do not fit: how much of them would.
+    /// For data that do not fit: how much of them would.
     pub less_data: Option<LessData>,
     /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
@@ -223,7 +224,7 @@ fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<Logi
     let enough = |step: u64| {
         let changed =
             ratio(step).and_then(|ratio| with_device(set, |spec| DeviceSpec { logical_ratio: ratio, ..spec }));
-        // What the whole device has no room for no algorithm has to try.
+        // A device without room as a whole needs no algorithm's try.
         changed.is_some_and(|set| declared(&set) <= set.device().logical_pages() && passes(&set))
     };
     if STEPS * size(set, set.device().chips()) <= TOO_LARGE {
@@ -296,7 +297,7 @@ mod tests {
         TaskSet::new(device, (0..writers).map(writer).collect(), vec![]).unwrap()
     }
 
-    /// What is advised passes, and one step less does not.
+    /// Advice passes, and one step less does not.
     #[test]
     fn advice_is_true_and_tight() {
         for allocator in [&ClusteringBfd as &dyn Allocator, &FullIsolation, &Global] {

@@ -1,10 +1,10 @@
 //! Free chips for clusters, so that the chips that wear fastest last longer.
 //!
-//! What a cluster writes wears its chips, and chips left free are wear thrown away. Chips are given
-//! to the cluster that wears fastest, as many as are left divided by twice the clusters that write,
-//! fewer if the cluster fails with that number; then again, until no chip is free or the cluster
-//! that wears fastest passes with none more. Every cluster is tested again after each change, and
-//! certificates are made anew.
+//! The writes of a cluster wear its chips, and chips left free are wear thrown away. Chips are
+//! given to the cluster that wears fastest, as many as are left divided by twice the clusters that
+//! write, fewer if the cluster fails with that number; then again, until no chip is free or the
+//! cluster that wears fastest passes with none more. Every cluster is tested again after each
+//! change, and certificates are made anew.
 
 use rtflash_analysis::verdict::victim;
 use rtflash_analysis::{Analysis, DemandTest, Fraction, Work, WorkBound};
@@ -105,7 +105,7 @@ impl SpreadSearch<'_> {
         let chips = now.busy[fastest].cluster.size();
         let most = (now.free.len() / (2 * writers.max(1))).max(1);
         let fewer = std::iter::successors(Some(most), |&count| (count > 1).then_some(count / 2));
-        // What completes a channel may pass where fewer do not.
+        // A number that completes a channel may pass where fewer do not.
         let whole = std::iter::once((ways - chips % ways) as usize);
         let kept = now.busy[fastest].placement;
         let all = self.test.map_or(&[][..], |test| test.placements);
@@ -147,7 +147,7 @@ impl SpreadSearch<'_> {
         near.sort_by_key(|&chip| (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip));
         least_loaded.sort_by_key(|&chip| (others[channel(chip)], chip));
         let (near, least_loaded) = (first(near), first(least_loaded));
-        // Where chips are decides nothing under Theorem 1.
+        // The places of chips decide nothing under Theorem 1.
         if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
     }
 

@@ -1,4 +1,4 @@
-//! What reports say of a cluster, under every analysis.
+//! The reports on a cluster, under every analysis.
 
 use rtflash_model::{Span, TaskId};
 

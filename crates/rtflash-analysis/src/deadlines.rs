@@ -1,4 +1,4 @@
-//! What an analysis does not know of: it refuses the set, with a sentence.
+//! The features that an analysis does not know: it refuses the set, with a sentence.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use rtflash_model::{Request, Span, TaskSet};
 
 use super::Analysis;
 
-/// What an analysis cannot test.
+/// A refusal of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untestable {
     /// The analysis, by name.
     pub analysis: &'static str,
-    /// What it does not know of.
+    /// The feature that it does not know.
     pub cause: UntestableCause,
 }
 
-/// What an analysis does not know of.
+/// A feature that an analysis does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UntestableCause {
     /// A request whose deadline is before the end of its period, or which has a release jitter.

@@ -82,10 +82,10 @@ pub struct Assumption {
 
 /// A schedulability analysis.
 pub trait Analysis: Sync {
-    /// What the user calls it. Two analyses of one name count as the same one.
+    /// Its name. Two analyses of one name count as the same one.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line.
+    /// Its description, in a line.
     fn summary(&self) -> &'static str;
 
     /// All that it takes for granted.

@@ -2,7 +2,7 @@
 
 use crate::fraction::Fraction;
 
-/// What terms are added up to: a double, or the terms themselves.
+/// A sum of terms: a double, or the terms themselves.
 pub(crate) trait LongRun: Default + Clone {
     fn add(&mut self, numerator: u128, denominator: u128);
 
@@ -53,7 +53,7 @@ impl LongRun for Vec<Fraction> {
     }
 }
 
-/// What grows no faster: at most slope · L + constant within an interval of length L.
+/// A line above a quantity: at most slope · L + constant within an interval of length L.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line<L> {
     pub(crate) slope: L,
@@ -89,7 +89,7 @@ impl Line<f64> {
 mod tests {
     use super::*;
 
-    /// The same sums, whichever way they are added up.
+    /// Both ways of adding up give equal sums.
     #[test]
     fn both_add_up_the_same() {
         let (mut about, mut exact) = (Line::<f64>::default(), Line::<Vec<Fraction>>::default());

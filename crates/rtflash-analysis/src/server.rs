@@ -6,7 +6,7 @@ use rtflash_model::{Instant, Span, TaskId, TaskSet};
 use crate::fraction::Rational;
 use crate::{Analysis, reclaimed_pages, server_share};
 
-/// What a job is granted: Eqs. (IV.11) and (IV.12).
+/// The grant of a job: Eqs. (IV.11) and (IV.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TbsGrant {
     /// d_j, rounded up to the nanosecond.

@@ -1,4 +1,4 @@
-//! What one task asks of a cluster: Eqs. (IV.1) to (IV.7), each in one place, in exact numbers.
+//! The demand of one task on a cluster: Eqs. (IV.1) to (IV.7), each in one place, in exact numbers.
 
 use rtflash_model::generate::PageCosts;
 use rtflash_model::{Device, Request, Span, Task};

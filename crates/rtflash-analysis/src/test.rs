@@ -50,7 +50,7 @@ pub trait UtilizationTest: Sync {
 
 /// A test of any form: response times, simulation, a table.
 ///
-/// What allocators make of it:
+/// Allocators use it so:
 /// - Every cluster of an allocation has passed after the last change to it, whatever the test is
 ///   like. A cluster without tasks passes and is not asked for.
 /// - Algorithm 1's order of tasks (by their load alone on one chip), its choice among clusters that
@@ -79,7 +79,7 @@ pub trait ClusterTest: Sync {
     }
 }
 
-/// What a test says of a cluster.
+/// The verdict of a test on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterVerdict {
     /// Whether it is schedulable. This alone decides.

@@ -46,7 +46,7 @@ impl Cost {
         Cost(self.0.saturating_add(other.0))
     }
 
-    /// What is left without so long a time; `None` where that is more than there is.
+    /// The rest without so long a time; `None` where that is more than there is.
     pub fn checked_sub(self, span: Span) -> Option<Cost> {
         self.0.checked_sub(span.as_ns()).map(Cost)
     }
@@ -62,7 +62,7 @@ impl Cost {
         Cost(self.0.saturating_mul(times))
     }
 
-    /// What that many of it demand.
+    /// The time that so often repeated work demands.
     #[inline]
     pub fn times(self, times: u128) -> ProcessorTime {
         ProcessorTime(product(times, self.0))
@@ -119,7 +119,7 @@ impl ProcessorTime {
         if self.0 == u128::MAX { self } else { ProcessorTime(self.0.checked_div(many).unwrap_or(self.0)) }
     }
 
-    /// What is left without `other`; `None` where that is more than there is.
+    /// The rest without `other`; `None` where that is more than there is.
     #[inline]
     pub fn checked_sub(self, other: ProcessorTime) -> Option<ProcessorTime> {
         self.0.checked_sub(other.0).map(ProcessorTime)
@@ -153,7 +153,8 @@ impl fmt::Display for ProcessorTime {
     }
 }
 
-/// A product, at most 2¹²⁸ − 1. Of two single words at once, as it is below 2¹²⁸.
+/// A product, at most 2¹²⁸ − 1. The product of two single words is computed at once, as it is below
+/// 2¹²⁸.
 #[inline]
 pub(crate) fn product(many: u128, each: u64) -> u128 {
     match u64::try_from(many) {

@@ -1,4 +1,4 @@
-//! What an analysis of either kind says of a given allocation.
+//! The verdict of an analysis of either kind on a given allocation.
 
 use rtflash_model::{Allocation, Certificate, Cluster, Placement, Space, TaskSet};
 

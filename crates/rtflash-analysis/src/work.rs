@@ -15,8 +15,8 @@ pub struct PlacementProgress {
     pub tasks: u32,
 }
 
-/// What a decision takes for each request that is looked at in an interval. About a nanosecond of
-/// one core is the unit, so that a bound on it is one on time.
+/// The charge of a decision for each request that is looked at in an interval. About a nanosecond
+/// of one core is the unit, so that a bound on it is one on time.
 const LOOK: u64 = 4;
 const PREPARED: u64 = 20;
 
@@ -27,7 +27,7 @@ type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 #[derive(Default)]
 pub struct Work {
     charged: Cell<u64>,
-    /// What a decision may still take; `None` outside of one.
+    /// The work that a decision may still do; `None` outside of one.
     left: Cell<Option<u64>>,
     attempt: Cell<u32>,
     listener: Option<Listener>,
@@ -112,7 +112,7 @@ pub struct WorkBound<'w> {
 }
 
 impl WorkBound<'_> {
-    /// What may still be charged.
+    /// The work that may still be charged.
     pub fn left(self) -> u64 {
         self.max.saturating_sub(self.work.charged.get().wrapping_sub(self.start))
     }

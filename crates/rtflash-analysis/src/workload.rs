@@ -65,7 +65,7 @@ impl WorkloadCurve {
 mod tests {
     use super::*;
 
-    /// What a chip has of consecutive pages, counted one by one, wherever they begin.
+    /// The most consecutive pages on a chip, counted one by one, wherever they begin.
     #[test]
     fn the_curve_is_what_a_chip_has_at_most() {
         for (pages, chips) in (1..=9).flat_map(|pages| (1..=5).map(move |chips| (pages, chips))) {

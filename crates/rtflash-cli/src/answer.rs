@@ -52,7 +52,7 @@ pub struct SetAnswer {
     pub complaint: String,
     /// Its part in the exit status.
     pub status: Status,
-    /// Where there is no answer because something is wrong: the first fault.
+    /// The first fault if there is no answer because something is wrong.
     pub fault: Option<InputFault>,
     /// A drawing, where one was asked for.
     pub drawing: Option<RunDrawing>,
@@ -67,12 +67,12 @@ pub struct RunDrawing {
     pub svg: String,
 }
 
-/// What is wrong with an input.
+/// The fault of an input.
 #[derive(Debug, Clone)]
 pub struct InputFault {
-    /// What is wrong, a clause.
+    /// The fault, a clause.
     pub problem: String,
-    /// What would be right, a clause; empty where the problem says it.
+    /// The expected value, a clause; empty where the problem says it.
     pub expected: String,
     /// The value at fault, such as `tasks[3].read.period`; empty for the whole.
     pub path: String,
@@ -117,7 +117,7 @@ impl SetAnswer {
 /// Why a question has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// What was typed is wrong, or a file cannot be read or written.
+    /// A word of the command line is wrong, or a file cannot be read or written.
     Failure(CommandFailure),
     /// The answer that stands instead: the faults of an input, or the reason why no answer exists.
     Input(Box<SetAnswer>),
@@ -149,7 +149,7 @@ impl Unanswered {
         SetAnswer { complaint: output::error(reason), status, ..SetAnswer::default() }.into()
     }
 
-    /// What stands in the place of the answer.
+    /// The substitute for an answer.
     pub fn into_answer(self) -> SetAnswer {
         match self {
             Unanswered::Failure(failure) => SetAnswer::wrong(&failure.0),

@@ -129,7 +129,7 @@ pub fn number(answer: &mut SetAnswer, line: usize, column: usize) {
     rtflash_answers::number(&mut answer.text, line);
 }
 
-/// What may be in memory at once, in [`weight`]: about a gigabyte.
+/// The limit of the memory in use at once, in [`weight`]: about a gigabyte.
 const TOGETHER: u64 = 1 << 20;
 
 /// How many task sets from the front are answered at the same time, and kept until all of them are:

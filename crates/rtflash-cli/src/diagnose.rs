@@ -1,5 +1,5 @@
-//! What is wrong with an input, shown as rustc shows it: the line, a caret, the field's path and
-//! what would be right.
+//! The fault of an input, shown as rustc shows it: the line, a caret, the field's path and what
+//! would be right.
 
 use std::ops::Range;
 

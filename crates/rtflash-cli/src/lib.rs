@@ -8,7 +8,7 @@
 //!
 //! Without the feature `full` there are only the commands that take a task set.
 //!
-//! What `rtflash alloc camera.json --analysis sound --format json` prints:
+//! The output of `rtflash alloc camera.json --analysis sound --format json`:
 //!
 //! ```
 //! # #[cfg(feature = "full")] {
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 
-// What only other commands need is compiled, and the linker drops it.
+// Code for other commands is compiled, and the linker drops it.
 #![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 
 /// Ends a function with a [`CommandFailure`]: takes the arguments of `format!`.

@@ -1,4 +1,4 @@
-//! Where answers and complaints go.
+//! The places that answers and complaints go to.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;

@@ -30,7 +30,8 @@ impl SetAndAllocation {
     }
 }
 
-/// Changes a task set as `--set` says. What is not UTF-8 stays as it is: its reader says so.
+/// Changes a task set as `--set` says. Bytes that are not UTF-8 stay as they are: the reader of the
+/// set says so.
 pub fn change(set: &mut Frame, changes: &[Change]) -> Result<(), String> {
     for change in changes {
         let Ok(text) = std::str::from_utf8(&set.text) else { return Ok(()) };
@@ -134,7 +135,7 @@ pub fn next_batch(frames: &mut Frames<InputSource>, name: &str) -> Result<Option
     })
 }
 
-/// What was given in the place of an allocation, read.
+/// An input where an allocation is expected, read.
 #[derive(Debug)]
 pub enum Given<'t> {
     /// An allocation, with what it is written as and what complaints call the file.

@@ -1,4 +1,4 @@
-//! Where input comes from.
+//! The source of input.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,8 +1,8 @@
 //! Files that are whole or not there: written under another name beside their place, synced, and
 //! then put into it.
 //!
-//! A draft goes where the writing fails or a signal ends the process. What has no content to keep
-//! (a pipe, a device, `/dev/stdout`) is written as it is.
+//! A draft goes where the writing fails or a signal ends the process. A place that has no content
+//! to keep (a pipe, a device, `/dev/stdout`) is written as it is.
 
 #[cfg(unix)]
 mod interrupted;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// What the names of drafts end with. They begin with a dot and the name of the file to be.
+/// The end of drafts' names. They begin with a dot and the name of the file to be.
 pub const DRAFT: &str = ".rtflash";
 /// Characters of the name of the file that its draft shows: names have an end.
 const SHOWN: usize = 40;
 /// Links to follow, as the system does.
 const LINKS: u32 = 40;
-/// Where the system has names for what is open already.
+/// The system's names for files that are open already.
 const OPEN: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
 const BUFFER: usize = 1 << 18;
 
@@ -102,7 +102,7 @@ impl WholeFile {
             Err(error) => return Err(error),
         };
         if there.is_some() {
-            // What must not be written must not be replaced.
+            // A file that must not be written must not be replaced.
             File::options().write(true).open(&place)?;
         }
         let draft = match draft(&place) {
@@ -162,8 +162,8 @@ pub fn is_draft(name: &str, is_name: impl Fn(&str) -> bool) -> bool {
     inner.and_then(|inner| inner.rsplit_once('.')).is_some_and(|(name, _)| is_name(name))
 }
 
-/// Where a path leads through links; `None` where it is a name that the system gives to something
-/// open.
+/// The place that a path leads to through links; `None` where it is a name that the system gives to
+/// something open.
 fn place(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut place = path.to_owned();
     for _ in 0..LINKS {

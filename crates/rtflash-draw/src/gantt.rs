@@ -23,8 +23,8 @@ const MAX_BARS: usize = 1 << 20;
 /// Missed deadlines that are kept one by one; further ones are counted.
 const MAX_MISSES: usize = 10_000;
 
-/// What chips and buses do between two moments, when requests are released and due there, and which
-/// deadlines are missed.
+/// A chart of chips and buses between two moments, with the releases and deadlines of requests
+/// there, and the deadlines that are missed.
 ///
 /// It observes the whole run as an [`Observer`] (jobs that are late within the stretch can have
 /// been released long before), then [`finish`](Gantt::finish), then it draws. However long the
@@ -243,7 +243,7 @@ impl Observer for Gantt {
 impl Gantt {
     fn release(&mut self, release: &Release) {
         let (Some(deadline), cluster) = (release.deadline, release.cluster) else { return };
-        // What is due and released behind the stretch has no mark in it.
+        // A request that is due and released behind the stretch has no mark in it.
         if release.at.as_ns() < self.to {
             let pending = PendingBar { release: release.at.as_ns(), deadline: deadline.as_ns(), cluster };
             self.pending.insert(release.job, pending);

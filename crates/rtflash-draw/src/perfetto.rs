@@ -134,7 +134,7 @@ impl<W: Write> Perfetto<W> {
     pub fn finish(mut self, duration: Instant) -> io::Result<W> {
         self.counters.finish(duration, &mut self.events)?;
         for (job, release) in std::mem::take(&mut self.pending) {
-            // What is due at the very end could only have been completed until then.
+            // A request that is due at the very end could only have been completed until then.
             if let Some(deadline) = release.deadline.filter(|&deadline| deadline <= duration) {
                 self.miss(job, deadline, None)?;
             }

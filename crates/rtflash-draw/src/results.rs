@@ -216,7 +216,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever was counted: figures are drawn of it.
+        /// Figures are drawn of any counts.
         #[test]
         fn any_tallies_are_drawn(
             (at, numbers) in (0..6_usize, prop::array::uniform4(prop_oneof![0..5_u64, any::<u64>()])),

@@ -14,8 +14,8 @@ use rtflash_trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Reco
 pub(crate) use plan_sample::{at, plan};
 pub(crate) use record_samples::any_record;
 
-/// What might happen in a run of the [`plan`] until `duration`, in the order of a trace; no engine,
-/// but free of overlaps, with jobs that are late and jobs that stay pending.
+/// The records of a possible run of the [`plan`] until `duration`, in the order of a trace; no
+/// engine, but free of overlaps, with jobs that are late and jobs that stay pending.
 pub(crate) fn run(duration: u64) -> Vec<Record> {
     let mut run = Run { plan: plan(), records: Vec::new(), bus: BTreeMap::new(), duration };
     for cluster in 0..2 {

@@ -89,7 +89,7 @@ fn are_moments(runs: &Runs) -> bool {
     let squares: Vec<u128> = (0..count).map(square_of).collect();
     pairs(count, true).zip(&runs.products).all(|((i, j), &product)| {
         let [sum, other] = [i, j].map(|k| u128::from(runs.pages[k]));
-        // Sums of terms that are not negative. Of products that overflow, nothing is said.
+        // Sums of terms that are not negative. Products that overflow decide nothing.
         let at_most = product <= sum * other;
         if i == j {
             // Σp² and Σp are both odd or both even, Σp ≤ Σp² and (Σp)² ≤ nΣp².

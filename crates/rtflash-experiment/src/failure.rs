@@ -15,7 +15,7 @@ pub enum RunFailure {
     NoDivision {
         /// The algorithm's name.
         algorithm: &'static str,
-        /// What is wrong with the clusters.
+        /// The fault of the clusters.
         error: AllocationError,
     },
 }

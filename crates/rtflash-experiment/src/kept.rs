@@ -4,7 +4,7 @@ use std::io;
 
 use crate::progress::Progress;
 
-/// What a file begins with; eight digits of the checksum follow.
+/// The begin of a file; eight digits of the checksum follow.
 const HEAD: &[u8] = b"{\"crc32\":\"";
 const MIDDLE: &[u8] = b"\",\"progress\":";
 const TAIL: &[u8] = b"}\n";
@@ -29,10 +29,10 @@ impl Progress {
         Ok(framed(&serde_json::to_vec(self)?))
     }
 
-    /// What such bytes keep. Bytes that [`Progress::to_kept`] does not write are refused, and so
-    /// are all that differ from what it wrote within any 32 bits in a row: a CRC-32 finds each such
-    /// change. Whether the counts are those of a plan is for [`Progress::suits`]. Fails if the
-    /// bytes are not, or no more, what was written.
+    /// Reads the progress that such bytes keep. Bytes that [`Progress::to_kept`] does not write are
+    /// refused, and so are all that differ from what it wrote within any 32 bits in a row: a CRC-32
+    /// finds each such change. Whether the counts are those of a plan is for [`Progress::suits`].
+    /// Fails if the bytes are not, or no more, what was written.
     pub fn from_kept(bytes: &[u8]) -> Result<Progress, KeptError> {
         let rest = bytes.strip_prefix(HEAD).ok_or(KeptError::Form)?;
         let (_, rest) = rest.split_at_checked(DIGITS).ok_or(KeptError::Form)?;

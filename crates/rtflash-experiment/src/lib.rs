@@ -52,6 +52,6 @@ pub use run::{Watcher, run, run_whole};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
 
 /// The sources that this was built of, as 32 hexadecimal digits: a hash over the crates that
-/// results depend on, and the versions of what they use. The same on every machine that builds the
-/// same sources, with or without a repository.
+/// results depend on, and the versions of what they use. The value is equal on every machine that
+/// builds the same sources, with or without a repository.
 pub const BUILD: &str = env!("RTFLASH_BUILD");

@@ -25,7 +25,7 @@ pub trait Watcher: Send {
     /// `sets` more sets are done.
     fn advance(&mut self, sets: u64);
 
-    /// How often progress is to be kept: what a kill may cost. Where keeping takes long, it is done
+    /// How often progress is to be kept: what a kill may cost. If keeping takes long, it is done
     /// less often.
     fn keep_every(&self) -> Duration {
         Duration::from_millis(500)

@@ -1,4 +1,5 @@
-//! What counts say about the population they were drawn from. All intervals are two-sided, of 95 %.
+//! Estimates from counts about the population that they were drawn from. All intervals are
+//! two-sided, of 95 %.
 //!
 //! Only additions, multiplications, divisions and square roots are used, which IEEE 754 rounds
 //! correctly: the same numbers everywhere.
@@ -48,7 +49,7 @@ fn interval(yes: f64, all: f64, z: f64) -> Option<Estimate> {
     Some(Estimate { value: ratio, low, high })
 }
 
-/// What a contender schedules of the sets at one utilization.
+/// The sets at one utilization that a contender schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
     /// The weight: the total utilization.

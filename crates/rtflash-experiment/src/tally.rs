@@ -1,4 +1,4 @@
-//! What is counted at a point: whole numbers, whose sums do not depend on the order of the sets.
+//! The counts at a point: whole numbers, whose sums do not depend on the order of the sets.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ impl Pair {
     }
 }
 
-/// What the runs with one kind of job came to.
+/// The outcome of the runs with one kind of job.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
@@ -94,7 +94,7 @@ pub fn pairs(count: usize, with_itself: bool) -> impl Iterator<Item = (usize, us
     (0..count).flat_map(move |i| (i + usize::from(!with_itself)..count).map(move |j| (i, j)))
 }
 
-/// What was counted at a point.
+/// The counts at a point.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {

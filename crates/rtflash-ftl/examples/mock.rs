@@ -28,7 +28,7 @@ struct PageData {
     version: u64,
 }
 
-/// What a chip does, and until when.
+/// The work of a chip, and its end.
 #[derive(Clone, Copy)]
 enum Stage {
     /// It senses a page, which goes over the bus then.
@@ -43,7 +43,7 @@ struct MockNand<'m> {
     device: ImageDevice,
     now: u64,
     flash: HashMap<(u32, u32, u32), PageData>,
-    /// What was read for garbage collection.
+    /// The pages that were read for garbage collection.
     buffer: HashMap<u32, PageData>,
     /// How often each logical page of each cluster was written.
     versions: HashMap<(u32, u32), u64>,
@@ -191,7 +191,7 @@ impl NandChips for MockNand<'_> {
     }
 }
 
-/// What is known of the requests of a source.
+/// The known state of a source's requests.
 #[derive(Clone, Default)]
 struct SourceRun {
     next: u64,
@@ -202,7 +202,7 @@ struct SourceRun {
     longest: u64,
 }
 
-/// Who sends the requests.
+/// The sender of the requests.
 struct MockHost<'a> {
     image: Image<'a>,
     now: u64,
@@ -255,7 +255,7 @@ fn run(image: Image<'_>, duration: u64) -> Result<(), String> {
         let release = host.sources.iter().map(|of| of.next).min().filter(|&at| at < duration);
         let Some(now) = release.into_iter().chain(nand.next()).min() else { break };
         (nand.now, host.now) = (now, now);
-        // What has come about is handed over, and then the next steps begin.
+        // Completions are handed over, and then the next steps begin.
         for number in 0..image.sources() {
             let declared = image.source(number).ok_or("a source of the image")?;
             let of = &mut host.sources[number as usize];

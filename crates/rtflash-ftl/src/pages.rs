@@ -59,7 +59,7 @@ impl Columns {
 pub struct Pages<M: Memory> {
     columns: Columns,
     pub(crate) blocks: Blocks<M>,
-    /// Where each logical page of the processor is; [`NONE`] where it was never written.
+    /// The place of each logical page of the processor; [`NONE`] for one that was never written.
     places: M::Words,
     free: u32,
     /// The page that was programmed last; [`NONE`] where none was.
@@ -113,7 +113,7 @@ impl<M: Memory> Pages<M> {
         &self.blocks
     }
 
-    /// Where each logical page of the processor is, by [`Pages::slot`].
+    /// The place of each logical page of the processor, by [`Pages::slot`].
     pub fn places(&self) -> &[u32] {
         self.places.as_ref()
     }
@@ -133,7 +133,7 @@ impl<M: Memory> Pages<M> {
         self.columns.slot(lpn)
     }
 
-    /// Where a page of the processor is.
+    /// The place of a page of the processor.
     pub fn spot(&self, page: u32) -> Spot {
         let (block, next) = self.blocks.block_and_page(page);
         self.spot_of(Frontier { block, next })
@@ -151,7 +151,7 @@ impl<M: Memory> Pages<M> {
         self.places.as_ref()[index(self.slot(lpn))]
     }
 
-    /// Where a logical page is; `None` where it was never written.
+    /// The place of a logical page; `None` where it was never written.
     pub fn locate(&self, lpn: u32) -> Option<Spot> {
         let page = self.place(lpn);
         (page != NONE).then(|| self.spot(page))

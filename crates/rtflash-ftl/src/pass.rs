@@ -31,7 +31,7 @@ pub enum GcStep {
 pub struct RowPage {
     /// Whether it is read.
     pub is_read: bool,
-    /// Where.
+    /// The place.
     pub spot: Spot,
     /// Which logical page it is.
     pub lpn: u32,

@@ -54,9 +54,10 @@ pub struct RequestSlot {
     pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
-    /// Where its logical pages are: two words each, the page, and the next one of its processor.
+    /// The place of its logical pages: two words each, the page, and the next one of its processor.
     pub(crate) pages: u32,
-    /// Where the words of its cluster's processors are: each has its first page that has not begun.
+    /// The place of the words of its cluster's processors: each has its first page that has not
+    /// begun.
     pub(crate) heads: u32,
 }
 

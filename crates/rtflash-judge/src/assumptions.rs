@@ -1,4 +1,4 @@
-//! What is guarded, in words.
+//! The guarded assumption, in words.
 
 use serde::{Deserialize, Serialize};
 

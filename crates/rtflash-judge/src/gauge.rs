@@ -1,4 +1,4 @@
-//! What a checker has seen: the worst of all, against its bound.
+//! The observations of a checker: the worst of all, against its bound.
 
 use std::ops::{Index, IndexMut};
 
@@ -10,11 +10,11 @@ use super::place::Place;
 /// The observation that is furthest above its bound, or nearest below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worst {
-    /// What was promised for this very observation.
+    /// The promise for this very observation.
     pub bound: u64,
-    /// What was seen.
+    /// The observed value.
     pub observed: u64,
-    /// Where and when.
+    /// The place and the time.
     pub place: Place,
 }
 

@@ -258,7 +258,7 @@ impl<'a> Checks<'a> {
         pending
     }
 
-    /// What the tasks of the clusters that are watched declare, against what fits.
+    /// The data that the tasks of the watched clusters declare, against the room.
     fn note_data(&mut self) {
         for &number in &self.clusters {
             if let Some(data) = self.plan.clusters()[number].data {

@@ -1,4 +1,4 @@
-//! What the checkers make of what happens.
+//! The checkers of events.
 
 mod operations;
 mod start;
@@ -184,7 +184,8 @@ impl Checks<'_> {
     }
 
     fn policed(&mut self, policed: &Policed) {
-        // Of a request that is released now, and it came no later, with no fewer pages.
+        // The rest is for a request that is released now, and it came no later, with no fewer
+        // pages.
         let released = self.ledger.get(policed.job).map(|pending| pending.release);
         let is_valid = released.is_some_and(|release| {
             let is_request = matches!(release.kind, Kind::Read | Kind::Write);

@@ -1,4 +1,4 @@
-//! What dispatching and garbage collection are judged by: Theorem 1, or certificates.
+//! The checks of dispatching and garbage collection: Theorem 1, or certificates.
 
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
 use rtflash_plan::resume::{NoState, Rest, Resume, State, resume};

@@ -20,7 +20,8 @@ use rtflash_model::{
 };
 use rtflash_plan::Options;
 
-/// Of the device, in units of 10 µs: t_r and t_d are those of `dgist-2021`. Programs are shorter.
+/// The device's times in units of 10 µs: t_r and t_d are those of `dgist-2021`. Programs are
+/// shorter.
 const TIMES: UnitTimes = UnitTimes { t_r: 5, t_w: 20, t_d: 4, t_e: 40 };
 
 /// How long a climber goes on at each period.
@@ -144,14 +145,14 @@ fn periods(below: i128, least: i128) -> impl Iterator<Item = i128> {
     (0..).map(move |steps| below - 1 - steps * step).take_while(move |&period| period >= least)
 }
 
-/// What the executor runs of a channel: the first chip, or two chips in its place as a superblock,
+/// The executor's view of a channel: the first chip, or two chips in its place as a superblock,
 /// beside stripes.
 #[derive(Clone, Copy)]
 struct Organised {
     first: Placement,
     others: Placement,
     registers: u32,
-    /// Of each operation, in tenths of a unit.
+    /// The command of each operation, in tenths of a unit.
     command: u64,
 }
 

@@ -22,13 +22,13 @@ enum Laboratory {
 
 #[derive(Debug, Args)]
 struct WorldArgs {
-    /// Where the randomness starts
+    /// The seed of the randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Cases to draw
     #[arg(long, default_value_t = 1_000)]
     runs: u64,
-    /// What cases are drawn from: a world of small sets, `stock`, or `supposed`
+    /// The world that cases are drawn from: a world of small sets, `stock`, or `supposed`
     #[arg(long)]
     world: String,
     /// The term that is left out of the world's test; `all`: each by itself
@@ -123,7 +123,7 @@ fn is_whole(soaked: &Soaked) -> bool {
     soaked.broken.is_empty()
 }
 
-/// What is printed of a term that was left out.
+/// The line printed for a term that was left out.
 struct LeftOutLine<'a> {
     term: &'a str,
     letters: &'a str,

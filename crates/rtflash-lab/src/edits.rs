@@ -8,7 +8,7 @@ pub struct Edit {
     pub file: &'static str,
     /// A piece of it that stands there once, the expression between two marks.
     pub at: &'static str,
-    /// What stands there without the term.
+    /// The text that stands there without the term.
     pub without: &'static str,
 }
 
@@ -24,7 +24,7 @@ const TURNS: &str = "organisation/processor/registers.rs";
 const REGISTERS: &str = "organisation/registers.rs";
 const STOCK: &str = "field/stock.rs";
 
-/// All of them. What is left out of a processor once it is made is in `processors.rs`.
+/// All of them. The terms left out of a processor once it is made are in `processors.rs`.
 #[rustfmt::skip] // An edit is a line.
 pub const EDITS: &[Edit] = &[
     edit("blocking", PROCESSOR, "return §registers.blocking(self.duties(true))§", "Cost::ZERO"),

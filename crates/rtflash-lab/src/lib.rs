@@ -26,11 +26,11 @@ pub use terms::{STOCK_TERMS, TERMS, letters};
 include!(concat!(env!("OUT_DIR"), "/weakened.rs"));
 
 thread_local! {
-    /// What the analysis leaves out on this thread.
+    /// The term that the analysis leaves out on this thread.
     static LEFT_OUT: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// What `compute` comes to with a term left out of the weakened analysis.
+/// The result of `compute` with a term left out of the weakened analysis.
 pub(crate) fn leaving_out<T>(term: Option<&'static str>, compute: impl FnOnce() -> T) -> T {
     let before = LEFT_OUT.replace(term);
     let computed = compute();

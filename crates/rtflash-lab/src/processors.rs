@@ -5,7 +5,7 @@ use rtflash_model::{Device, Placement, Span, Task};
 use crate::leaves_out;
 use crate::weakened::certified::{Cost, Processor, SharedBus};
 
-/// As [`Processor::new`], with what is left out. What passes a test so is not guaranteed.
+/// As [`Processor::new`], with what is left out. A set that passes such a test is not guaranteed.
 pub(crate) fn new<'t>(
     device: &Device,
     tasks: impl IntoIterator<Item = &'t Task>,
@@ -24,7 +24,7 @@ pub(crate) fn new<'t>(
             task.step = Cost::ZERO;
         }
         if leaves_out("step-wait") {
-            // Where it cannot be added up, the step was that long already.
+            // If it cannot be added up, the step was that long already.
             let alone = if task.writes { program } else { read };
             task.step = if task.resets { erase } else { alone.unwrap_or(task.step) };
         }

@@ -12,14 +12,14 @@ pub struct Allocation {
     cluster_of_task: PerId<TaskId, u32>,
     sizes: u32,
     certificates: Vec<Option<Certificate>>,
-    /// Of each cluster; empty where nothing is remarked of any.
+    /// The remarks on each cluster; empty if there are none.
     remarks: Vec<Remarks>,
 }
 
 /// Statements about a cluster, of which nothing is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Remarks {
-    /// What it is said to rely on.
+    /// The stated reliance.
     pub relies_on: Option<Reliance>,
     /// Names of tasks that it is said to serve and that the task set does not have.
     pub gone_tasks: Vec<String>,
@@ -152,12 +152,12 @@ impl Allocation {
         self
     }
 
-    /// What is said of the cluster at this position; `None` where nothing is.
+    /// The remarks on the cluster at this position; `None` where nothing is.
     pub fn remarks(&self, cluster: usize) -> Option<&Remarks> {
         self.remarks.get(cluster)
     }
 
-    /// What a sound analysis promises of the cluster at this position; `None` where none does.
+    /// The certificate of the cluster at this position; `None` where none does.
     pub fn certificate(&self, cluster: usize) -> Option<&Certificate> {
         self.certificates.get(cluster)?.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a sound analysis promises of a cluster, as data: the device runs by it, and it can be
+//! The promise of a sound analysis to a cluster, as data: the device runs by it, and it can be
 //! verified without a search.
 
 use crate::device::Device;
@@ -29,8 +29,8 @@ placements! {
     /// Cached superblock: a superblock whose chips use a second page register. A page that is read,
     /// or a row to be programmed, is moved while the cluster senses or programs another one.
     CachedSuperblock = "cached-superblock",
-    /// Zones: each task has blocks of its own on every chip. Who writes is a stream, which goes
-    /// round in them and resets each block before it writes there again. Every chip is an EDF
+    /// Zones: each task has blocks of its own on every chip. A task that writes is a stream, which
+    /// goes round in them and resets each block before it writes there again. Every chip is an EDF
     /// processor of its own, and nothing is collected.
     Zoned = "zoned",
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a description, and where: a path, so that a reader of files can point at it.
+//! The fault of a description, and its path, so that a reader of files can point at it.
 
 use std::fmt;
 
@@ -70,9 +70,9 @@ impl fmt::Display for Path {
 pub struct Invalid {
     /// The value that is wrong.
     pub path: Path,
-    /// What is wrong with it, a clause without a full stop.
+    /// The fault, a clause without a full stop.
     pub problem: String,
-    /// What would be right.
+    /// The expected value.
     pub expected: String,
 }
 

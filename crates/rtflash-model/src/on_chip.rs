@@ -1,4 +1,4 @@
-//! What a page operation takes on its chip alone, whatever a device's stated times contain.
+//! The time of a page operation on its chip alone, whatever a device's stated times contain.
 
 use crate::time::Span;
 

@@ -13,9 +13,9 @@ use crate::time::Span;
 /// A device that has a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Profile {
-    /// What to write for it in a task-set file.
+    /// Its name in a task-set file.
     pub name: &'static str,
-    /// Where its numbers come from.
+    /// The source of its numbers.
     pub source: &'static str,
     /// Chips, chips of a channel, good blocks of a chip, pages of a block, bytes of a page.
     geometry: [u32; 5],

@@ -1,4 +1,4 @@
-//! What a promise of a sound analysis may lean on beyond a cluster's own certificate.
+//! The assumptions of a sound analysis's promise beyond a cluster's own certificate.
 
 /// Grounds on which a cluster holds, or is granted to hold, from the least (docs/analysis.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

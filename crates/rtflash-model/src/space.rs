@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(set.device().bytes(both.data_pages), 800_000 * 8192);
         assert!(space(&[2], 2, None).fits());
         assert_eq!(space(&[2], 2, None).missing_pages(), 0);
-        // What declares nothing keeps a page, of which there is none left.
+        // A task that declares nothing keeps a page, of which there is none left.
         assert_eq!(space(&[2, 3], 2, None).missing_pages(), 1);
         let silent = |placement| space(&[3], 2, placement);
         assert_eq!((silent(None).declared, silent(None).data_pages), (false, 0));

@@ -141,7 +141,7 @@ impl Request {
 /// τ_i = [(r_i, T_i^r), (w_i, T_i^w)]; one of the two can be absent (thesis, Section 4.1.1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Task {
-    /// What the user calls it.
+    /// Its name.
     pub name: String,
     /// Its read request.
     pub read: Option<Request>,
@@ -195,7 +195,7 @@ impl Task {
 /// A stream of I/O jobs that are not real-time, J_j = (r_j, w_j) each (thesis, Section 4.1.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// What the user calls it.
+    /// Its name.
     pub name: String,
     /// r_j: pages that each job reads. May be zero where `write_pages` is not.
     pub read_pages: u64,

@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(paths(Some(&device), 5, 6, 0), ["tasks[0].data_pages"]);
         // On a device that is not known, data may have any size.
         assert_eq!(paths(None, 5, u64::MAX, u64::MAX - 1), ["tasks[0].write.pages"]);
-        // What fits here may not fit elsewhere.
+        // Data that fit here may not fit elsewhere.
         let full = Task { data_pages: Some(all), ..task("a", request(1, 1), None) };
         let set = TaskSet::new(device, vec![full], vec![]).unwrap();
         let smaller = Device::new(crate::DeviceSpec { chips: 15, ..device.spec() }).unwrap();

@@ -54,12 +54,12 @@ impl Span {
         Span(if sum < TIME_LIMIT_NS { sum } else { TIME_LIMIT_NS - 1 })
     }
 
-    /// What is left of this one behind the other; zero where the other is longer.
+    /// The rest of this one behind the other; zero where the other is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
 
-    /// What is left of this one behind the other, or `None` where the other is longer.
+    /// The rest of this one behind the other, or `None` where the other is longer.
     pub const fn checked_sub(self, other: Span) -> Option<Span> {
         match self.0.checked_sub(other.0) {
             Some(nanoseconds) => Some(Span(nanoseconds)),
@@ -70,7 +70,7 @@ impl Span {
     /// ⌊self / parts⌋.
     ///
     /// # Panics
-    /// Where `parts` is zero.
+    /// If `parts` is zero.
     #[inline]
     pub const fn div_floor(self, parts: Span) -> u64 {
         self.0 / parts.0
@@ -79,7 +79,7 @@ impl Span {
     /// The rest behind its whole `parts`.
     ///
     /// # Panics
-    /// Where `parts` is zero.
+    /// If `parts` is zero.
     #[inline]
     pub const fn rest(self, parts: Span) -> Span {
         Span(self.0 % parts.0)
@@ -145,7 +145,7 @@ impl From<Instant> for u64 {
     }
 }
 
-/// What is said of a number of nanoseconds that is no time.
+/// The message for a number of nanoseconds that is no time.
 const TOO_LATE: &str = "2^63 nanoseconds and more are no time";
 
 impl TryFrom<u64> for Span {
@@ -177,7 +177,7 @@ pub enum TimeError {
     /// The unit (given) is none of ns, us, µs, ms, s, min, h.
     #[error("unknown unit of time `{0}`")]
     UnknownUnit(String),
-    /// What stands before the unit is not a decimal number.
+    /// The text before the unit is not a decimal number.
     #[error("not a time")]
     NotANumber,
     /// The number has a minus sign.

@@ -12,7 +12,7 @@ use crate::plan::{Plan, Releases};
 use crate::requests::{job_pages, pages_from};
 use crate::resume::{NoState, resume};
 
-/// What a job is granted on arrival, Eqs. (IV.11) and (IV.12).
+/// The grant of a job on arrival, Eqs. (IV.11) and (IV.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// The cluster that serves it, by position.
@@ -26,7 +26,7 @@ pub struct Grant {
 /// An invariant of plans: what arrives is a job of a stream.
 pub const A_STREAM: &str = "a job that is not real-time is a stream's";
 
-/// Who grants: the Total Bandwidth Servers of all clusters together.
+/// A source of grants: the Total Bandwidth Servers of all clusters together.
 pub trait Admission {
     /// In order of arrival; `None` if no cluster can serve the job.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
@@ -70,7 +70,7 @@ pub struct Arrival {
     /// In its stream's range, the others follow round and round, reads before writes; `None`: each
     /// is drawn, as always under serial dispatch.
     pub first_page: Option<u64>,
-    /// What it was granted; always `None` in the background.
+    /// Its grant; always `None` in the background.
     pub grant: Option<Grant>,
 }
 

@@ -13,7 +13,7 @@ pub struct JobId {
     pub index: u64,
 }
 
-/// What a job, or an operation of it, is for.
+/// The purpose of a job, or of an operation of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A real-time read request.

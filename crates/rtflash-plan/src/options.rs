@@ -37,7 +37,7 @@ pub enum Victims {
     Worst,
 }
 
-/// What the device has been through before the run.
+/// The history of the device before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Aging {
     /// Full, with an equal share of every task's valid pages in every block; by certificates
@@ -66,7 +66,7 @@ pub enum Pattern {
     Fullest,
 }
 
-/// What a page waits for its bus, under certificates.
+/// The wait of a page for its bus, under certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Waits {
     /// Until the transfers before it are over.
@@ -122,10 +122,10 @@ pub enum Arbitration {
     RoundRobin,
 }
 
-/// Who goes first among jobs of one deadline, and chips that ask for a bus at one instant.
+/// The order of jobs of one deadline, and of chips that ask for a bus at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Ties {
-    /// Of jobs the first by kind (reads, writes, GC, server), then by source; the lowest chip.
+    /// The first job by kind (reads, writes, GC, server), then by source; the lowest chip.
     #[default]
     Lowest,
     /// The other way round. Jobs of one source keep their order.
@@ -134,7 +134,7 @@ pub enum Ties {
     Random,
 }
 
-/// What only matters under certificates.
+/// The options that only matter under certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
     /// Whether chips of a superblock that a step leaves idle take pages of other requests.
@@ -189,7 +189,7 @@ pub struct Options {
     /// An early request is held until a period after the one before, one with more pages than
     /// declared is cut to these.
     pub police: bool,
-    /// What tasks trim. What cannot be trimmed is left as it is.
+    /// The trims of tasks. A page that cannot be trimmed is left as it is.
     pub trims: Vec<PeriodicTrim>,
     /// See [`Arbitration`].
     pub arbitration: Arbitration,

@@ -1,4 +1,4 @@
-//! What the policies of a run are called.
+//! The names of a run's policies.
 
 use crate::{Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits};
 
@@ -13,7 +13,7 @@ pub trait Policy: Copy + PartialEq + Default + Send + Sync + 'static {
     /// A name that is accepted as well.
     fn other_name(self) -> Option<&'static str>;
 
-    /// What it does, in a line.
+    /// Its description, in a line.
     fn summary(self) -> &'static str;
 
     /// The choice of this name.

@@ -13,7 +13,7 @@ use rtflash_model::{Instant, Span, TaskId};
 use crate::jobs::Kind;
 use crate::plan::Source;
 
-/// What is stated of the requests of one task, its reads or its writes. Nothing by default.
+/// The stated pages of one task's requests, its reads or its writes. Nothing by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestPattern {
     /// The first nominal arrival, after the start; `None`: as [`Phases`](crate::Phases).

@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(drawn(Access::Stream, 20, 1), [[whole.clone(), whole, vec![8, 9, 10, 11]].concat()]);
     }
 
-    /// Of the pages of a stream's requests in a row, a chip has at most an s-th, rounded up, and
+    /// A chip has at most an s-th, rounded up, of the pages of a stream's requests in a row, and
     /// some chip has that many.
     #[test]
     fn a_stream_is_spread_evenly() {

@@ -13,7 +13,7 @@ pub struct State<'w> {
     to: Sink<'w>,
 }
 
-/// Where a state goes, and why it could not.
+/// The target of a state, and the error that it met.
 struct Sink<'w> {
     to: &'w mut dyn Write,
     failure: Option<io::Error>,
@@ -23,7 +23,7 @@ impl Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.to.write(bytes).map_err(|error| {
             let kind = error.kind();
-            // Who writes values passes no reasons on.
+            // A writer of values passes no reasons on.
             self.failure = Some(error);
             kind.into()
         })
@@ -35,7 +35,7 @@ impl Write for Sink<'_> {
 }
 
 impl<'w> State<'w> {
-    /// What is put is written to `to`, in many small pieces.
+    /// A state that is written to `to`, in many small pieces.
     pub fn to(to: &'w mut dyn Write) -> State<'w> {
         State { to: Sink { to, failure: None } }
     }
@@ -55,16 +55,16 @@ impl<'w> State<'w> {
     }
 }
 
-/// What is read is not the state of a run that is made like this one.
+/// The bytes are not the state of a run that is made like this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this is not the state of such a run")]
 pub struct NoState;
 
-/// What is left of a state that is read.
+/// The rest of a state that is read.
 pub struct Rest<'r>(&'r mut dyn Read);
 
 impl<'r> Rest<'r> {
-    /// Of what this reader has, which is asked for single bytes.
+    /// The rest of this reader, which is asked for single bytes.
     pub fn of(from: &'r mut dyn Read) -> Rest<'r> {
         Rest(from)
     }

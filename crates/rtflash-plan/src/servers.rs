@@ -1,5 +1,5 @@
-//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each processor. What a job is
-//! granted depends on arrivals alone, so it is known before the run gets there.
+//! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each processor. The grant of a
+//! job depends on arrivals alone, so it is known before the run gets there.
 
 use rtflash_ftl::{AskedPages, ServerGrants};
 use rtflash_model::Instant;

@@ -1,4 +1,4 @@
-//! Who goes first among equals.
+//! The order among equals.
 
 use rtflash_model::Instant;
 

@@ -59,11 +59,11 @@ impl From<NoState> for NotRun {
 /// A run that is over.
 #[derive(Debug)]
 pub struct Executed {
-    /// What was run.
+    /// The plan of the run.
     pub plan: Plan,
-    /// What every checker has found.
+    /// The findings of every checker.
     pub findings: Vec<Finding>,
-    /// What it came to, in numbers.
+    /// The results of the run, in numbers.
     pub report: Report,
     /// If before the end asked for. All is as if that had been asked for, but what was under way on
     /// chips and buses counts to its end.
@@ -89,7 +89,7 @@ pub trait Checkpoint {
     /// The state kept last of this run, by the same build; `None` where it begins.
     ///
     /// # Errors
-    /// Where there is something else.
+    /// If there is something else.
     fn last(&mut self) -> io::Result<Option<Box<dyn Read>>>;
 
     /// Whether the state is to be kept now. Asked now and then.
@@ -98,11 +98,11 @@ pub trait Checkpoint {
     /// Keeps what `save` writes: the state before `now`. The last one is the end's.
     ///
     /// # Errors
-    /// Where it cannot be kept.
+    /// If it cannot be kept.
     fn keep(&mut self, now: Instant, save: &dyn Fn(State<'_>) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// What a run leaves behind.
+/// The state that a run leaves behind.
 struct RunEnd<'p> {
     observers: Vec<GroupObservers<'p>>,
     stopped: Option<Instant>,
@@ -221,7 +221,7 @@ fn traced<'p>(
     Ok(RunEnd { observers, stopped })
 }
 
-/// Who watches a group of clusters.
+/// The observers of a group of clusters.
 type GroupObservers<'p> = (Checks<'p>, Statistics);
 
 fn observer<'p>(plan: &'p Plan, options: &Options, group: &[ClusterId]) -> GroupObservers<'p> {

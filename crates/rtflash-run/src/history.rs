@@ -1,4 +1,4 @@
-//! What happens to an allocation while it runs: tasks that are added and removed, as the executor
+//! The history of an allocation while it runs: tasks that are added and removed, as the executor
 //! makes them (docs/admission.md).
 
 use std::collections::BTreeMap;
@@ -24,14 +24,14 @@ struct Lifetime {
 pub struct History {
     /// Each cluster with every task that it ever serves.
     clusters: Vec<Cluster>,
-    /// What each begins with.
+    /// The certificates with which the clusters begin.
     certificates: Vec<Certificate>,
     changes: Vec<Vec<CollectionChange>>,
     lifetimes: BTreeMap<TaskId, Lifetime>,
 }
 
 impl History {
-    /// What runs at the start.
+    /// A history that begins with what runs on this device.
     pub fn new(running: &RunningDevice) -> History {
         let always = Lifetime { from: Instant::START, until: Instant::END };
         let tasks = running.clusters.iter().flat_map(|cluster| &cluster.tasks);
@@ -46,7 +46,7 @@ impl History {
     /// When the first request of an admitted task may come.
     ///
     /// # Panics
-    /// Where it was admitted to something else than what runs by this history.
+    /// If it was admitted to something else than what runs by this history.
     pub fn admit(&mut self, at: Instant, task: TaskId, admitted: &Admitted) -> Instant {
         let position = admitted.cluster.index();
         let from = at.saturating_add(admitted.ready_within);
@@ -61,7 +61,8 @@ impl History {
                     spacing: stage.extra.map_or(Span::NANOSECOND, |extra| extra.spacing),
                 });
                 self.changes[position].extend(changes);
-                // Who writes nothing states no deadline, and releases no GC jobs before the change.
+                // A cluster without writes states no deadline, and releases no GC jobs before the
+                // change.
                 let first = self.certificates[position].collection.as_mut();
                 if let (Some(first), Some(next)) = (first, stages.first()) {
                     first.deadline = first.deadline.or(next.collection.deadline);

@@ -33,7 +33,7 @@ pub struct MovedRun {
 pub struct StageRun {
     /// Each task, and each part of one that moves.
     pub set: TaskSet,
-    /// What runs, and when.
+    /// The tasks that run, each with its times.
     pub history: History,
     /// The tasks that move.
     pub moves: Vec<MovedRun>,
@@ -117,7 +117,7 @@ impl StageRun {
                 }
                 None => None,
             };
-            // Who writes in zones owns them.
+            // A task that writes in zones owns them.
             let owner = copies.filter(|_| zoned).map_or(first, |[_, writes]| writes);
             let others = [Some(first), reads, copies.map(|[_, writes]| writes)].into_iter().flatten();
             let others: BTreeSet<TaskId> = others.filter(|&id| id != owner).collect();
@@ -139,7 +139,7 @@ impl StageRun {
     pub fn plan(&self, releases: &ReleasePattern) -> Result<Plan, PlanRefusal> {
         let mut plan = self.history.plan_sharing(&self.set, &self.shared)?;
         for of in &self.moves {
-            // Who goes round begins at the start of its new range.
+            // A task that goes round begins at the start of its new range.
             let Some(mirror) = of.mirror.filter(|_| of.copies.is_some()) else { continue };
             let begins = self.history.begins(mirror).expect("a mirror is admitted in its stage");
             let skipped = self.before(releases, of.task, begins);

@@ -20,7 +20,7 @@ pub enum PlanRefusal {
         /// The writing task whose GC has this period.
         task: TaskId,
     },
-    /// What the executor says.
+    /// An error of the executor.
     #[error("{0}")]
     Plan(PlanError),
     /// One of the trims that are asked for cannot be.

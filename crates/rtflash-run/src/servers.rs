@@ -36,7 +36,7 @@ impl Admission for TbsServers {
         Some(Grant { cluster: ClusterId::from_index(position), deadline: grant.deadline, gc_passes: grant.gc_passes })
     }
 
-    /// Of each server the last deadline and w(φ).
+    /// For each server the last deadline and w(φ).
     fn state(&self) -> Vec<u64> {
         let state = |server: &Server| [server.last_deadline().as_ns(), server.written_since_gc()];
         self.servers.iter().flatten().flat_map(state).collect()

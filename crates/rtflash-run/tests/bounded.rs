@@ -1,5 +1,5 @@
-//! What a run takes of memory does not grow with its length: under every dispatch, with servers and
-//! in the background.
+//! The memory of a run does not grow with its length: under every dispatch, with servers and in the
+//! background.
 
 #![cfg(target_os = "linux")]
 
@@ -59,7 +59,7 @@ fn growth(set: &TaskSet, by: (&dyn Allocator, &dyn Analysis), options: Options, 
     peaks[1].saturating_sub(peaks[0])
 }
 
-/// What is run: a name, a set, who divides it, and how it is run.
+/// A case to run: a name, a set, its allocator, and the options of the run.
 type Case<'c> = (&'c str, &'c TaskSet, (&'c dyn Allocator, &'c dyn Analysis), Options);
 
 fn grow(milliseconds: u64) -> Vec<(String, u64)> {

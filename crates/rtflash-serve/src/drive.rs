@@ -12,7 +12,7 @@ use rtflash_trace::JobId;
 use crate::export::Export;
 use crate::police::{Policeman, Ticket};
 
-/// What a command does with its pages.
+/// The action of a command on its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientAction {
     /// It reads them.
@@ -23,12 +23,12 @@ pub enum ClientAction {
     Trim,
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientCommand {
     /// The number of the export.
     pub export: usize,
-    /// What it does.
+    /// The action.
     pub action: ClientAction,
     /// The first page of the export's range.
     pub first: u32,
@@ -52,7 +52,7 @@ pub enum DriveError {
     NotTrimmed,
 }
 
-/// What came of the requests of a task in one direction.
+/// The outcome of the requests of a task in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServedRequests {
     /// Commands of clients that are over.
@@ -73,7 +73,7 @@ pub struct ServedRequests {
     pub late: u64,
 }
 
-/// What came of an export.
+/// The outcome of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedExport {
     /// The export.
@@ -86,12 +86,12 @@ pub struct ServedExport {
     pub trimmed: u64,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedRun {
     /// The exports, in the order of the tasks.
     pub exports: Vec<ServedExport>,
-    /// What the checkers of the executor found.
+    /// The findings of the executor's checkers.
     pub findings: Vec<Finding>,
     /// Simulated time.
     pub duration: Instant,
@@ -144,7 +144,7 @@ impl fmt::Debug for Drive<'_> {
 }
 
 impl<'a> Drive<'a> {
-    /// What a run is begun with: the worst content that there can be, and time without end.
+    /// The options of a run's begin: the worst content that there can be, and time without end.
     pub fn options() -> Options {
         Options { duration: Instant::END, aging: Aging::default(), ..Options::default() }
     }
@@ -178,7 +178,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// What clients see.
+    /// The exports that clients see.
     pub fn exports(&self) -> &[Export] {
         &self.exports
     }
@@ -250,7 +250,7 @@ impl<'a> Drive<'a> {
         Ok(false)
     }
 
-    /// What may leave for the device leaves; what does not has been held.
+    /// Requests that may leave for the device do; the others have been held.
     fn release(&mut self, source: usize, now: Instant) {
         while let Some(request) = self.sources[source].policeman.take(now) {
             let number = self.sources[source].number;
@@ -289,9 +289,9 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// Who asked these has gone: what has not left for the device does not leave any more, but for
-    /// writes of zones, which go on in order. The numbers of those that are over so are added to
-    /// `over`.
+    /// The client that asked these has gone: requests that have not left for the device stay, but
+    /// for writes of zones, which go on in order. The numbers of those that are over so are added
+    /// to `over`.
     pub fn withdraw(&mut self, tickets: &HashSet<u64>, over: &mut Vec<u64>) {
         for source in 0..self.sources.len() {
             if self.sources[source].in_order {
@@ -329,7 +329,7 @@ impl<'a> Drive<'a> {
         ServedRun { exports: exports.collect(), findings, duration }
     }
 
-    /// What is run.
+    /// The plan of the run.
     pub fn plan(&self) -> &'a Plan {
         self.plan
     }

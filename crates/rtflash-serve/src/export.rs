@@ -1,4 +1,4 @@
-//! What a client sees of a task.
+//! A client's view of a task.
 
 use rtflash_model::{Access, Placement, TaskSet};
 use rtflash_plan::{Plan, Promise, Source, SourceId};
@@ -13,7 +13,7 @@ pub struct Export {
     pub page_size: u32,
     /// Pages of the range.
     pub pages: u64,
-    /// Where its data begin in a file that has all exports: pages.
+    /// The first page of its data in a file that has all exports.
     pub first_page: u64,
     /// The source of its read requests; `None` where the task does not read.
     pub reads: Option<SourceId>,

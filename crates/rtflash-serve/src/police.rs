@@ -72,7 +72,7 @@ impl Policeman {
         self.waiting.front().map(|_| self.free_from)
     }
 
-    /// Of these commands nothing leaves any more. Says how many pages of whose.
+    /// Nothing of these commands leaves from now on. Says how many pages of whose.
     pub(crate) fn withdraw(&mut self, is_gone: impl Fn(Ticket) -> bool) -> Vec<(Ticket, u32)> {
         let all = self.waiting.drain(..);
         let (gone, left): (Vec<_>, Vec<_>) = all.partition(|waiting| is_gone(waiting.ticket));

@@ -42,19 +42,19 @@ pub struct HostedJob {
 /// releases anything: they are for jobs alone.
 ///
 /// For each instant: [`advance`](Hosted::advance), then what is handed over, then
-/// [`settle`](Hosted::settle), without which time must not go on. What is handed over by then is
-/// released together. All else is as in [`run`](crate::run), record by record: where a host
+/// [`settle`](Hosted::settle), without which time must not go on. All requests handed over by then
+/// are released together. All else is as in [`run`](crate::run), record by record: where a host
 /// releases what a run would release, records are the same. At one instant ends come before
-/// releases here. Two see that: background service, where it looks for the cluster with the
-/// fewest pages, and parallel dispatch, where a pass that ends lets its job's pages take chips
-/// before those of what is released.
+/// releases here. Two see that: background service, where it looks for the cluster with the fewest
+/// pages, and parallel dispatch, where a pass that ends lets its job's pages take chips before
+/// those of what is released.
 pub struct Hosted<'a, O: 'a> {
     plan: &'a Plan,
     options: &'a Options,
     engine: Box<dyn ChipPolicy<Notified = (Over, O)> + Send + 'a>,
     servers: Option<Servers<'a>>,
     next: PerId<SourceId, u64>,
-    /// What was over when chips went on last, and when that was.
+    /// The jobs that were over when chips went on last, and that instant.
     over: Vec<JobId>,
     now: Instant,
     /// Kept for its memory.
@@ -99,9 +99,9 @@ impl<'a, O: Observer + Send + 'a> Hosted<'a, O> {
         self.now.saturating_add(Span::NANOSECOND)
     }
 
-    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). What is
-    /// over by now is added to `over`. A job that is over because its last pass is left out, when
-    /// chips go on, is reported one nanosecond later: at one instant chips go on once.
+    /// Time goes on to `now`, which is not beyond [`next_instant`](Hosted::next_instant). Jobs that
+    /// are over by now are added to `over`. A job that is over because its last pass is left out,
+    /// when chips go on, is reported one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
         self.engine.ends_at(now);
         if now >= self.notified_at() {

@@ -166,7 +166,7 @@ impl<'a, O: Observer + Send + 'a> Running<'a, O> {
         Ok(())
     }
 
-    /// The arrivals of a window for each group. Where many jobs arrive in it, `end` is moved to the
+    /// The arrivals of a window for each group. If many jobs arrive in it, `end` is moved to the
     /// last of those drawn.
     fn draw_ahead(&mut self, end: &mut Instant) -> Vec<Vec<Arrival>> {
         let mut ahead: Vec<Vec<Arrival>> = vec![Vec::new(); self.groups.len()];

@@ -19,7 +19,7 @@ pub fn ns(nanoseconds: u64) -> Span {
 /// The number of cases `count`; or a multiple, if `RTFLASH_CASES` states one, as `.ci/long` does.
 ///
 /// # Panics
-/// Where it states no number.
+/// If it states no number.
 pub fn cases<N: From<u32> + Mul<Output = N>>(count: N) -> N {
     let times = env::var("RTFLASH_CASES").map_or(1, |times| times.parse().expect("RTFLASH_CASES is a number"));
     count * N::from(times)

@@ -1,4 +1,4 @@
-//! Who observes records.
+//! Observers of records.
 
 use rtflash_model::{ClusterId, Lpn};
 use rtflash_plan::JobId;

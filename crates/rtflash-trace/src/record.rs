@@ -1,5 +1,4 @@
-//! What happens in a run, as plain records: all that observers, checkers and trace files get to
-//! see.
+//! The events of a run as plain records: observers, checkers and trace files see nothing else.
 //!
 //! A field that many records have means the same in each: `at` is the instant of what happens, and
 //! `start` and `end` bound what takes time, as [start, end). `job` is the job that it is for.
@@ -12,7 +11,7 @@ use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
 use rtflash_plan::{BlockId, ChannelId, JobId, Kind};
 use serde::{Deserialize, Serialize};
 
-/// What a chip does.
+/// An action of a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Action {
     Read,
@@ -66,7 +65,7 @@ pub struct Operation {
     pub chip: ChipId,
     pub action: Action,
     pub job: JobId,
-    /// What for. GC passes of a server are [`Kind::Gc`] here, their job is the server's.
+    /// The purpose. GC passes of a server are [`Kind::Gc`] here, their job is the server's.
     pub kind: Kind,
     pub block: BlockId,
     /// The page in the block; [`NONE`] for an erase, or a part of one.
@@ -145,7 +144,7 @@ pub struct LeftOut {
     pub free: u64,
 }
 
-/// What a copy that only lets time pass stands for.
+/// The step for which a copy stands that only lets time pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
     /// A GC read.
@@ -177,7 +176,7 @@ pub struct Padding {
     pub cluster: ClusterId,
     /// The chip; where a whole cluster or superblock lets time pass, the first one that takes part.
     pub chip: ChipId,
-    /// What might have been done.
+    /// The step that such a copy replaces.
     pub step: Step,
 }
 

@@ -1,4 +1,4 @@
-//! What a run was set up with.
+//! The settings of a run.
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
@@ -14,17 +14,17 @@ pub struct Setup {
     pub service: Service,
     /// How many pages a pass copies.
     pub victims: Victims,
-    /// What a page waits for its bus.
+    /// The wait of a page for its bus.
     pub waits: Waits,
     /// Whether chips of a superblock that a step leaves idle take pages of other requests.
     pub backfill: bool,
     /// Which of the chips that wait for a bus gets it.
     pub arbitration: Arbitration,
-    /// Who goes first among equals.
+    /// The order among equals.
     pub ties: Ties,
-    /// What is on the device at the start; `None` where that is not known.
+    /// The content of the device at the start; `None` where that is not known.
     pub aging: Option<Aging>,
-    /// What was drawn from; `None` where nothing was, or it is not known.
+    /// The seed of the draws; `None` where nothing was, or it is not known.
     pub seed: Option<u64>,
     /// When the run ends; `None` where that is not known.
     pub duration: Option<Instant>,

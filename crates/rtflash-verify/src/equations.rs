@@ -10,7 +10,7 @@ use crate::quotient::Quotient;
 pub enum Equations {
     /// As printed, Eqs. (IV.5) and (IV.6).
     Thesis,
-    /// What the published figures were computed with.
+    /// The analysis of the published figures.
     ThesisEvaluated,
 }
 
@@ -39,7 +39,7 @@ impl Equations {
         transfer * u128::try_from(waits.max(0)).expect("not below zero")
     }
 
-    /// What a page costs to read and to write, in nanoseconds, waiting apart.
+    /// The costs of a page that is read and written, in nanoseconds, waiting apart.
     pub(crate) fn page_costs(self, device: &Device) -> (u128, u128) {
         let (stated, transfer) = (device.spec(), nanoseconds(device.page_transfer()));
         let [read, write] = on_chip::longest(device).map(u128::from);

@@ -88,7 +88,7 @@ impl Tests<'_> {
         data > self.set.device().logical_pages()
     }
 
-    /// What the addresses of a task may be, in pages; `None`: every page of its cluster.
+    /// The number of addresses that a task can have, in pages; `None`: every page of its cluster.
     fn own(&self, task: &Task) -> Option<u64> {
         self.keep_one.then(|| task.data_pages.unwrap_or(1))
     }

@@ -14,7 +14,7 @@ pub struct Quotient {
 }
 
 impl From<&BigRational> for Quotient {
-    /// Of a rational that is not below zero.
+    /// The quotient of a rational that is not below zero.
     fn from(rational: &BigRational) -> Quotient {
         Quotient { numerator: rational.numer().magnitude().clone(), denominator: rational.denom().magnitude().clone() }
     }

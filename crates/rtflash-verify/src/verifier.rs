@@ -8,10 +8,10 @@ use rtflash_model::{Allocation, Cluster, Space, Task, TaskSet};
 use crate::equations::{Equations, Theory};
 use crate::quotient::Quotient;
 
-/// What the verifier found.
+/// The verifier's findings.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// Of each cluster, in order.
+    /// The findings for each cluster, in order.
     pub clusters: Vec<ClusterVerification>,
 }
 
@@ -22,7 +22,7 @@ impl Verification {
     }
 }
 
-/// What the verifier found of one cluster.
+/// The verifier's findings for one cluster.
 #[derive(Debug, Clone)]
 pub struct ClusterVerification {
     /// Its chips and tasks.
@@ -37,7 +37,7 @@ pub struct ClusterVerification {
     pub utilization: f64,
     /// t_e / min(T), to the nearest double or its neighbour; zero without tasks.
     pub blocking: f64,
-    /// What forbids the cluster whatever its utilization; `None` where nothing does.
+    /// The obstacle to the cluster whatever its utilization; `None` where nothing does.
     pub obstacle: Option<String>,
     exact: Quotient,
 }

@@ -1,4 +1,4 @@
-//! What a decision may take: counted, so that an answer is the same on every machine.
+//! The limit of a decision's work: counted, so that an answer is the same on every machine.
 
 use rtflash_model::TaskSet;
 
@@ -8,7 +8,8 @@ const FOR_EACH: u64 = 1_700;
 const WITH_JOBS: u64 = 20;
 const FEW: u64 = 24;
 
-/// What a decision about a set may take before what was not found is refused (docs/admission.md).
+/// The most work of a decision about a set before a place that was not found is refused
+/// (docs/admission.md).
 pub(super) fn most_taken(set: &TaskSet) -> u64 {
     let all = u64::from(set.device().chips()).saturating_add(set.tasks().len() as u64);
     let times = if set.jobs().is_empty() { 1 } else { WITH_JOBS };

@@ -80,7 +80,7 @@ impl<'a> ExtendedCluster<'a> {
         let held = if is_late { Err(AdmissionRefusal::Late) } else { self.neighbours_hold() };
         match held {
             Ok(()) => Ok(true),
-            // Where nothing is written no other terms help.
+            // If nothing is written no other terms help.
             Err(refusal) if !self.has_collection() => Err(refusal),
             Err(_) if self.has_server() => Err(AdmissionRefusal::Server),
             // Others count how often it collects, which is not known while its terms change: who is

@@ -1,4 +1,4 @@
-//! What runs, and which of it is in time whatever its neighbours do.
+//! The running clusters, and those of them that are in time whatever their neighbours do.
 
 use std::cell::OnceCell;
 

@@ -37,7 +37,7 @@ pub use streams::{StreamRefusal, served_streams};
 pub struct RunningDevice {
     /// The clusters.
     pub clusters: Vec<Cluster>,
-    /// Of each cluster.
+    /// The processors of each cluster.
     pub certificates: Vec<Certificate>,
 }
 
@@ -105,7 +105,7 @@ pub struct Admitted {
     pub change: AddedHow,
     /// The time from the decision until its first request may come, at most.
     pub ready_within: Span,
-    /// What the device runs by from then on.
+    /// The clusters by which the device runs from then on.
     pub running: RunningDevice,
 }
 

@@ -32,7 +32,7 @@ pub struct CollectionStage {
     pub collection: Collection,
     /// Free pages beyond those that are pending with which a pass is left out: H at least.
     pub goal_pages: u64,
-    /// What makes the reserve grow, where it has to before the next stage.
+    /// The passes that make the reserve grow, if it has to before the next stage.
     pub extra: Option<ExtraPasses>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> TermsSearch<'a> {
         let bridges = Cell::new(BRIDGES);
         for gc in self.in_time(false) {
             refusal = AdmissionRefusal::Reserve;
-            // What commands of an extra pass wait for neighbours is not charged.
+            // The waits of an extra pass's commands for neighbours are not charged.
             if self.commands && self.before.contentions.iter().any(|contention| !contention.is_none()) {
                 break;
             }
@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// Where pages of the reserve may have been taken for wear, no more than the others are there.
+    /// If pages of the reserve may have been taken for wear, no more than the others are there.
     #[test]
     fn what_was_taken_for_wear_is_not_there() {
         let first = |Drawn { processor, .. }: Drawn| processor.gc(processor.shortest_gc_deadline()?, false);

@@ -12,7 +12,8 @@ use super::{RunningDevice, longest_idle};
 pub struct LeftOutServers {
     /// From the end of their last job on: when they may be left out, at most.
     pub within: Span,
-    /// What the device runs by from then on. Clusters that served jobs alone are free chips.
+    /// The clusters by which the device runs from then on. Clusters that served jobs alone are free
+    /// chips.
     pub running: RunningDevice,
 }
 

@@ -19,13 +19,13 @@ pub enum StreamRefusal {
 
 struct ServerRoom {
     cluster: ClusterId,
-    /// What a page that is read takes of the cluster, one that is written, and what it collects.
+    /// The cluster's cost of a page that is read, of one that is written, and of its collection.
     costs: PageLoads,
     share: Rational,
     taken: Vec<Rational>,
 }
 
-/// What pages take of the server of a cluster: numerators, and the divisor of each.
+/// The share of the server of a cluster that pages take: numerators, and the divisor of each.
 struct PageLoads {
     read: (u128, u128),
     write: (u128, u128),
@@ -88,7 +88,7 @@ impl ServerRoom {
 }
 
 impl PageLoads {
-    /// What a stream takes in the long run; nothing where it ends.
+    /// The share of a stream in the long run; nothing if it ends.
     fn of(&self, job: &Job) -> Vec<Rational> {
         let (jobs, time) = match &job.arrivals {
             Arrivals::Every(gap) => (1, u128::from(gap.as_ns())),

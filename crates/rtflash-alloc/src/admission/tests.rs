@@ -50,7 +50,7 @@ struct Question {
 }
 
 impl Question {
-    /// What is decided where it may take so much, and what that was charged.
+    /// The decision under this limit, and the charge.
     fn decided(&self, most: u64) -> (Decision, u64) {
         let Question { test, set, running } = self;
         let (work, granted) = (Work::new(), (test.placements, test.rely_on));
@@ -60,7 +60,7 @@ impl Question {
     }
 }
 
-/// Where little may be taken the answer is the same, or a no.
+/// A small limit gives an equal answer, or a no.
 #[test]
 fn what_may_take_little_is_no_other_yes() {
     let (mut same, mut cut) = (0, 0);

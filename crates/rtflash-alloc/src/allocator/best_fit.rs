@@ -92,7 +92,7 @@ pub(super) struct Groups<S: Sizes> {
     pub groups: Vec<TaskGroup<S::Held>>,
     pub home: PerId<TaskId, usize>,
     pub needed: u64,
-    /// What the groups touched since it was cleared were before.
+    /// The former state of the groups touched since it was cleared.
     pub before: Vec<(usize, TaskGroup<S::Held>)>,
 }
 

@@ -245,7 +245,7 @@ impl<'a> BestFitRun<'a> {
         merger.touch(clusters, slot);
     }
 
-    /// Where a task that fits nowhere would come nearest: the lowest U, ties by position.
+    /// The cluster that a task that fits nowhere comes nearest to: the lowest U, ties by position.
     fn nearest(&mut self, task: TaskId) -> Unplaced {
         let (field, ties) = self.field();
         let mut best: Option<(usize, Candidate)> = None;

@@ -96,7 +96,7 @@ pub(super) struct Subsets<S: Sizes> {
     /// s(Q), or `NEVER`, or `UNTESTED`.
     size: Vec<u32>,
     held: Vec<S::Held>,
-    /// What the subset takes of what is spared.
+    /// The subset's cost of the spared quantity.
     cost: Vec<f64>,
 }
 
@@ -131,8 +131,8 @@ impl<S: Sizes> Subsets<S> {
                 continue;
             }
             let members = self.members(subset);
-            // Where more tasks never need fewer chips, a subset needs at least as many as each of
-            // its own subsets.
+            // If more tasks never need fewer chips, a subset needs at least as many as each of its
+            // own subsets.
             let parts = members.iter().map(|task| self.size[subset & !(1 << task.0)]).filter(|&size| size != UNTESTED);
             let known = within.map_or(1, |(least, _)| least.sizes[subset]);
             let least = if sizes.is_monotone() { parts.fold(known, u32::max) } else { 1 };
@@ -366,7 +366,7 @@ mod tests {
         tasks.iter().map(|task| 1 << task.0).sum()
     }
 
-    /// What each subset needs at least leaves out tests, and changes nothing that is found.
+    /// The least need of each subset leaves out tests, and changes no result.
     #[test]
     fn subsets_that_are_part_of_no_best_partition_need_no_test() {
         let (mut found, mut none, mut asked, mut all) = (0, 0, 0, 0);

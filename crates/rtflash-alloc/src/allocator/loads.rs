@@ -1,7 +1,7 @@
 //! A task set in doubles, and the exact arithmetic behind it.
 //!
 //! Every term is a sum of products of non-negative numbers, so a double is within a known relative
-//! distance of the exact value. Where that distance could change an answer, the answer is computed
+//! distance of the exact value. If that distance could change an answer, the answer is computed
 //! again, exactly.
 
 use std::cmp::Ordering;
@@ -28,7 +28,7 @@ pub(super) struct Load {
     write_pages: u64,
 }
 
-/// What depends on the cluster size alone.
+/// The costs that depend on the cluster size alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SizeCosts {
     /// D(s) in nanoseconds.

@@ -1,8 +1,8 @@
 //! Allocators: one trait, a file for each algorithm.
 //!
 //! An allocator divides the device's chips into clusters and gives each task to one of them, so
-//! that every cluster passes the analysis. What it decides in doubles it decides only where
-//! rounding cannot matter; elsewhere exact arithmetic decides.
+//! that every cluster passes the analysis. Doubles decide only if rounding cannot matter; elsewhere
+//! exact arithmetic decides.
 //!
 //! Every algorithm here takes every [`Test`]. Those of the thesis have fast paths, which suppose
 //! that utilizations are linear in pages; `general` supposes nothing of a test, and asks it for
@@ -48,7 +48,7 @@ pub use part_ftl::PartFtlTest;
 pub use search::ClusteringSearch;
 pub use space::unplaced_by_part_ftl;
 
-/// What an allocator found.
+/// The outcome of an allocator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Every task has a cluster, every cluster passes the analysis, and the declared data fit.
@@ -143,7 +143,7 @@ pub enum Limit {
     /// There is an allocation, and no layout of its clusters as rectangles was found.
     #[error("there is an allocation, but no layout of its clusters as rectangles of channels and ways was found")]
     NoRectangles,
-    /// What an algorithm gave is no division of the chips and tasks.
+    /// The result of an algorithm is no division of the chips and tasks.
     #[error("the algorithm did not divide the chips among the tasks: {0}")]
     NoDivision(AllocationError),
     /// Fewer chips than PaRT-FTL needs.
@@ -165,10 +165,10 @@ impl Unplaced {
 
 /// An algorithm that divides chips among tasks.
 pub trait Allocator: Sync {
-    /// What the user calls it.
+    /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line.
+    /// Its description, in a line.
     fn summary(&self) -> &'static str;
 
     /// Divides the chips so that each cluster passes, a function of its input; [`tested`] makes a
@@ -203,8 +203,8 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
         return Outcome::CannotTell(Limit::Untestable(cause));
     }
     match divided(set, analysis, work, strategy) {
-        // What an algorithm leaves open a necessary test may decide. Only demand tests are sound:
-        // what another test accepts need not be possible.
+        // A necessary test may decide a set that an algorithm leaves open. Only demand tests are
+        // sound: what another test accepts need not be possible.
         Outcome::CannotTell(limit) if matches!(analysis.test(), Test::Demand(_)) => {
             excluded(set, analysis).map_or(Outcome::CannotTell(limit), Outcome::Impossible)
         }
@@ -267,7 +267,7 @@ fn by_size<S: Sizes>(
         },
         Strategy::Exact => match exact::search(&mut sizes(Exact::MAX_WORK)) {
             Ok(Some(groups)) => schedulable(groups),
-            // Where there is no allocation, Algorithm 1 finds none either, and knows where it got
+            // If there is no allocation, Algorithm 1 finds none either, and knows where it got
             // stuck.
             Ok(None) => algorithm_1(true),
             Err(limit) => Outcome::CannotTell(limit),

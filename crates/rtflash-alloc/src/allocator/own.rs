@@ -1,4 +1,4 @@
-//! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and
+//! The parts of an algorithm of your own, beside [`cluster_verdict`]: Algorithm 1's order, and
 //! outcomes.
 
 use rtflash_analysis::{Analysis, Rational, Test, Work, cluster_verdict, task_load};

@@ -44,7 +44,8 @@ pub(super) trait Sizes {
     /// How full that makes the cluster, in doubles.
     fn load(held: Self::Held) -> f64;
 
-    /// What a cluster takes of what `exact` spares: s − 1 + U of Σ U_s, of which there would be m.
+    /// The cost of a cluster in the quantity that `exact` spares: s − 1 + U of Σ U_s, of which
+    /// there would be m.
     fn cost(chips: u32, held: Self::Held) -> f64 {
         f64::from(chips - 1) + Self::load(held)
     }

@@ -12,7 +12,7 @@ pub struct CopyServer {
 }
 
 impl CopyServer {
-    /// What it asks for, to read and then to write: pages in order.
+    /// Its requests, to read and then to write: pages in order.
     pub fn request(&self) -> Option<Request> {
         Request::new(self.pages, self.period).map(|request| request.with_access(Access::Stream))
     }

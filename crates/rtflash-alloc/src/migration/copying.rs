@@ -166,7 +166,8 @@ impl CopyRoom<'_> {
             });
         }
         if let Destination::New(placement, together) = self.destination {
-            // What the new cluster does is not known yet: the other has to be in time in any case.
+            // The load of the new cluster is not known yet: the other has to be in time in any
+            // case.
             running.certificates[to] = self.certified(&set, &running, together, (placement, Some(writes)))?;
         }
         running.clusters[to].tasks.push(writes);

@@ -39,13 +39,13 @@ impl Scene<'_> {
         let of: Vec<TaskId> = together.clusters[cluster].tasks.iter().map(own).collect();
         let (size, placement) = (together.clusters[cluster].size(), together.certificates[cluster].placement);
         let space = self.set.space(&of, size, Some(placement));
-        // Whoever writes copies to zones resets one while the others are kept.
+        // A task that writes copies to zones resets one while the others are kept.
         let copied = leaving.iter().filter(|(parts, ..)| placement.is_zoned() && parts.mirror.is_none()).count();
         let more = copied as u128 * u128::from(self.set.device().zone_pages(size));
         if space.needed_pages + more > space.logical_pages {
             return Err(StageRefusal::Data);
         }
-        // Who goes round would jump where its range is another; where it states no data, that is
+        // A task that goes round would jump if its range is another; if it states no data, that is
         // not known of the range that it has. A mirror of zones is written from the start.
         let other = |&&(parts, from, pages): &&Leaving| {
             let task = &self.set.tasks()[parts.task];
@@ -61,7 +61,7 @@ impl Scene<'_> {
         let share = share(self.set, &of, size, placement);
         let undeclared = leaving.iter().filter(|(parts, ..)| self.set.tasks()[parts.task].data_pages.is_none());
         let mut short = undeclared.filter(|&&(_, _, pages)| pages > share);
-        // Who stays in a cluster that runs has the pages that it had.
+        // A task that stays in a cluster that runs has the pages that it had.
         let stays = self.now.clusters.get(cluster).map_or(&[][..], |cluster| &cluster.tasks);
         if let Some(&task) = stays.iter().find(|&&task| self.set.tasks()[task].data_pages.is_none())
             && self.share(stays, cluster) > share

@@ -30,7 +30,7 @@ pub enum MovedBy {
 }
 
 impl MovedBy {
-    /// Who copies them, if anybody does.
+    /// The copy server of the stage, if it copies.
     pub fn server(&self) -> Option<CopyServer> {
         match *self {
             MovedBy::Copies(server) => Some(server),
@@ -56,7 +56,7 @@ pub struct TaskMove {
     pub copying_after: Span,
     /// From the stage's start on, at most; a task that goes round is supposed to write each period.
     pub copied_within: Span,
-    /// What runs meanwhile, the requests of a copy server among the tasks.
+    /// The clusters that run meanwhile, the requests of a copy server among the tasks.
     pub copying: RunningDevice,
     /// The stage's set, with a copy server where there is one.
     pub copying_set: TaskSet,
@@ -67,7 +67,7 @@ pub struct TaskMove {
 pub struct Stage {
     /// The tasks of the set, and the parts of those that move ([`MovedParts`]).
     pub set: TaskSet,
-    /// What runs when it begins: numbers are those of the set of all tasks.
+    /// The clusters that run when it begins: numbers are those of the set of all tasks.
     pub before: RunningDevice,
     /// The chips of the cluster that they move to.
     pub chips: Vec<ChipId>,
@@ -79,15 +79,16 @@ pub struct Stage {
     pub joins: Vec<Admitted>,
     /// The tasks that move, in the order in which they are copied.
     pub moves: Vec<TaskMove>,
-    /// What runs before the first page is copied, and after the last one is.
+    /// The clusters that run before the first page is copied, and after the last one is.
     pub mirrored: RunningDevice,
-    /// What runs from the switch on, until nothing is left of the tasks at their old places.
+    /// The clusters that run from the switch on, until nothing is left of the tasks at their old
+    /// places.
     pub together: RunningDevice,
     /// From the stage's start on: when requests go to the new cluster alone, at most.
     pub switched_within: Span,
     /// From the stage's start on: when nothing is left of it at the old places, at most.
     pub over_within: Span,
-    /// What runs then: numbers are those of the set of all tasks.
+    /// The clusters that run then: numbers are those of the set of all tasks.
     pub after: RunningDevice,
 }
 
@@ -98,7 +99,7 @@ pub struct Migration {
     pub left_out: Option<LeftOutServers>,
     /// One behind the other.
     pub stages: Vec<Stage>,
-    /// What runs at the end.
+    /// The clusters that run at the end.
     pub running: RunningDevice,
 }
 
@@ -288,7 +289,7 @@ fn ways(
     }
 }
 
-/// Whether a cluster runs as it is to be. What serves jobs alone is not made.
+/// Whether a cluster runs as it is to be. A cluster that serves jobs alone is not made.
 fn is_made(now: &RunningDevice, goal: &Cluster) -> bool {
     goal.tasks.is_empty() || runs(now, goal)
 }

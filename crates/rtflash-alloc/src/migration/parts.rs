@@ -1,4 +1,4 @@
-//! What becomes of a task that moves, as tasks of a larger set.
+//! The parts of a task that moves, as tasks of a larger set.
 
 use rtflash_model::{Device, Id, Placement, Task, TaskId, TaskSet};
 

@@ -59,7 +59,7 @@ impl Scene<'_> {
                 return Err(StageRefusal::Chip(chip));
             }
         } else if moving.is_empty() {
-            // What is too much there has to leave first.
+            // A task that is too much there has to leave first.
             return Err(StageRefusal::Chip(goal.cluster.chips[0]));
         }
         if let Some(refusal) = position.and_then(|at| self.overloaded(at, &moving)) {
@@ -331,7 +331,8 @@ impl Scene<'_> {
         })
     }
 
-    /// What runs without the tasks at their old places, and when nothing is left of them.
+    /// The clusters that run without the tasks at their old places, and the end of the last rest of
+    /// them.
     fn left(
         &self,
         set: &TaskSet,

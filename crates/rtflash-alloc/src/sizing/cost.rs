@@ -1,4 +1,4 @@
-//! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict
+//! The cost of an allocation: pages written, erases, lifetime. In doubles, for a reader: no verdict
 //! is decided by them.
 
 use rtflash_analysis::verdict::{report, victim};
@@ -11,7 +11,7 @@ use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
 
 const NO_COPIES: f64 = 1.0;
 
-/// What an allocation costs, at most, if every request arrives as often as it may.
+/// The cost of an allocation, at most, if every request arrives as often as it may.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllocationCost {
     /// Chips of the device that it is for.

@@ -1,4 +1,4 @@
-//! What an allocation costs where its tasks overwrite their data in a known manner: estimates
+//! The cost of an allocation whose tasks overwrite their data in a known manner: estimates
 //! (docs/lifetime.md).
 
 use rtflash_analysis::certified::processors;

@@ -76,7 +76,7 @@ pub struct Limits {
     pub logical_ratio: SizingLimit<LargestRatio>,
     /// In thousandths, the next fails: periods divided by it, rounded up. At most [`MOST_LOAD`].
     pub load_permille: SizingLimit<u32>,
-    /// Of each task, in the order of the set.
+    /// The limits of each task, in the order of the set.
     pub tasks: Vec<TaskLimits>,
 }
 
@@ -107,9 +107,9 @@ pub struct FewestChips {
 /// The limits of a task's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLimits {
-    /// Of its reads.
+    /// The limits of its reads.
     pub read: Option<RequestLimits>,
-    /// Of its writes.
+    /// The limits of its writes.
     pub write: Option<RequestLimits>,
 }
 
@@ -126,13 +126,13 @@ pub struct RequestLimits {
 /// A task set sized.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sizing {
-    /// What the algorithm makes of the set as it is.
+    /// The algorithm's outcome for the set as it is.
     pub outcome: Outcome,
     /// The fewest chips that no necessary test excludes ([`fewest_chips`]).
     pub at_least: Option<u32>,
     /// Its limits.
     pub limits: Limits,
-    /// What the allocation costs; `None` where there is none to be run.
+    /// The cost of the allocation; `None` where there is none to be run.
     pub cost: Option<AllocationCost>,
     /// Free chips given to the clusters that wear fastest ([`spread`]), where that gains.
     pub spread: Option<Spread>,
@@ -143,7 +143,7 @@ pub struct Sizing {
 pub struct Spread {
     /// The allocation.
     pub allocation: Allocation,
-    /// What it costs.
+    /// The cost.
     pub cost: AllocationCost,
 }
 

@@ -97,7 +97,7 @@ pub(super) fn farthest(end: u64, passes: impl Fn(u64) -> bool) -> u64 {
             let middle = u64::midpoint(passing, failing);
             if passes(middle) { passing = middle } else { failing = middle }
         }
-        // Where passing is not monotone there may be more a little further out.
+        // If passing is not monotone there may be more a little further out.
         let mut beyond = failing.saturating_add(1)..end.min(failing.saturating_add(WALK + 1));
         match beyond.find(|&step| passes(step)) {
             Some(further) if further + 1 < end && passes(further + 1) => passing = further,

@@ -32,7 +32,8 @@ fn case_study(chips: u32) -> TaskSet {
     on(chips, vec![first, other("t2"), other("t3"), other("t4")], jobs)
 }
 
-/// What is reported passes, and the next step does not, by changes made here and not by the search.
+/// The reported value passes, and the next step does not, by changes made here and not by the
+/// search.
 fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limits: &Limits) {
     let passes = |set: TaskSet| allocator.allocate(&set, analysis).is_schedulable() == Some(true);
     let device = |change: &dyn Fn(DeviceSpec) -> DeviceSpec| {
@@ -190,7 +191,7 @@ fn costs_of_the_case_study() {
     assert_eq!(cost.chips, set.device().chips());
 }
 
-/// What the tasks of the case study cause, by hand: t1 is alone on its chips, beside the range of
+/// The wear by the tasks of the case study, by hand: t1 is alone on its chips, beside the range of
 /// each job stream.
 #[test]
 fn rings_of_the_case_study() {

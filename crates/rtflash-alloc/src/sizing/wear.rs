@@ -1,4 +1,4 @@
-//! What wears: pages, erases and years.
+//! The wear: pages, erases and years.
 
 use rtflash_model::{ChipId, Request, TaskId, TaskSet};
 
@@ -7,7 +7,7 @@ use super::overwriting::Amplification;
 pub(super) const NS_A_DAY: f64 = 86_400e9;
 const DAYS_A_YEAR: f64 = 365.25;
 
-/// What a cluster costs.
+/// The cost of a cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterCost {
     /// Its chips, ascending.
@@ -28,7 +28,7 @@ pub struct ClusterCost {
     pub anywhere: Option<Expected>,
 }
 
-/// What writing does to chips, if it wears all blocks of a cluster evenly.
+/// The effect of writes on chips, if all blocks of a cluster wear evenly.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wear {
     /// Pages written a day.
@@ -45,7 +45,7 @@ impl Wear {
     pub(super) fn new(set: &TaskSet, pages: f64, amplification: f64, chips: usize) -> Wear {
         let device = set.device();
         let programmed = pages * amplification;
-        // What is programmed has been erased.
+        // A page that is programmed has been erased.
         let erases = programmed / f64::from(device.pages_per_block()) / chips.max(1) as f64;
         let endured = device.erase_cycles().map(|cycles| f64::from(cycles) * f64::from(device.blocks_per_chip()));
         let lifetime_years = endured.filter(|_| erases > 0.0).map(|endured| endured / erases / DAYS_A_YEAR);
@@ -71,7 +71,7 @@ pub(super) fn request_pages(write: Request) -> f64 {
     write.pages() as f64 / write.period().as_ns() as f64 * NS_A_DAY
 }
 
-/// What is to be expected of real-time tasks, in the long run.
+/// The expectation for real-time tasks, in the long run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
     /// Pages programmed for each page written; of the device, over all clusters.

@@ -81,7 +81,7 @@ pub(crate) fn at_load(set: &TaskSet, permille: u32) -> Option<TaskSet> {
         request.with_period(period)
     };
     let task = |task: &Task| {
-        // What cannot be is no task.
+        // An impossible request is no task.
         let part = |request: Option<Request>| match request {
             None => Some(None),
             Some(request) => changed(request).map(Some),

@@ -68,7 +68,7 @@ fn drawn_task(rng: &mut Stream, number: u64) -> Task {
     Task { name: format!("t{number}"), read, write, data_pages }
 }
 
-/// The same task with shorter periods.
+/// The task with shorter periods.
 fn busier(task: &Task) -> Task {
     let shorter = |of: Request| {
         let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));
@@ -88,7 +88,7 @@ fn set_with(device: Device, tasks: &[Task], jobs: &[Job]) -> TaskSet {
     TaskSet::new(device, tasks.to_vec(), jobs.to_vec()).expect("a set")
 }
 
-/// What runs with a task more in one of its clusters.
+/// The running clusters with one more task in one of them.
 fn with_task(running: &RunningDevice, position: usize, task: TaskId) -> RunningDevice {
     let mut with = running.clone();
     with.clusters[position].tasks.push(task);
@@ -133,7 +133,8 @@ fn asked(rng: &mut Stream) -> Option<Asked> {
             break;
         }
         let RunningDevice { clusters, certificates } = RunningDevice::new(&begun, &allocation)?;
-        // What serves jobs alone is left out, so that there are free chips beside servers.
+        // A cluster that serves jobs alone is left out, so that there are free chips beside
+        // servers.
         let pairs = clusters.into_iter().zip(certificates);
         let (clusters, certificates) = pairs.filter(|(cluster, _)| !cluster.tasks.is_empty()).unzip();
         found = Some((RunningDevice { clusters, certificates }, tasks[..first].to_vec()));
@@ -150,7 +151,7 @@ struct Answers {
     kept: usize,
     staged: usize,
     new: usize,
-    /// Of the new ones those that got a server.
+    /// The new ones that got a server.
     serving: usize,
     refused: usize,
     /// Refused, as a decision may take no more.
@@ -189,7 +190,7 @@ fn compare(asked: &Asked, set: &TaskSet, new: TaskId, decision: &Decision, answe
                 answers.new += 1;
                 let alone = alone.expect("a cluster of its own");
                 assert_eq!(admitted.running.clusters, alone.clusters);
-                // Where there are no jobs no server is looked for, and other terms will do.
+                // If there are no jobs no server is looked for, and other terms will do.
                 if !asked.jobs.is_empty() {
                     assert_eq!(admitted.running, alone);
                 }
@@ -212,7 +213,7 @@ fn tightened(running: &RunningDevice, set: &TaskSet, test: DemandTest) -> Vec<Ce
     running.clone().tightened(set, test.rely_on, &Work::new()).certificates
 }
 
-/// What would run with the task on free chips, everybody certified once more.
+/// The clusters with the task on free chips, all certified once more.
 fn alone(Asked { test, running, .. }: &Asked, set: &TaskSet, new: TaskId) -> Option<RunningDevice> {
     let taken: Vec<ChipId> = running.clusters.iter().flat_map(|cluster| cluster.chips.clone()).collect();
     let free: Vec<ChipId> = ChipId::first(set.device().chips()).filter(|chip| !taken.contains(chip)).collect();
@@ -316,8 +317,8 @@ fn stages(decision: Decision) -> usize {
     stages.len()
 }
 
-/// What commands of an extra pass wait for neighbours is charged nowhere: beside some that are
-/// relied on no reserve grows.
+/// The waits of an extra pass's commands for neighbours are charged nowhere: beside neighbours that
+/// are relied on no reserve grows.
 #[test]
 fn beside_known_neighbours_no_extra_pass_has_commands() {
     let decide = |granted, command| {
@@ -337,8 +338,8 @@ fn beside_known_neighbours_no_extra_pass_has_commands() {
     assert_eq!(refused, Decision::Refused((0..).map(ClusterId).zip(why).collect()));
 }
 
-/// Where tests count how often a cluster collects, its change is over once no busy interval has it:
-/// of a neighbour that reads for 40 · 15 ns at a time, and of its own, by the new terms.
+/// If tests count how often a cluster collects, its change is over once no busy interval has it: of
+/// a neighbour that reads for 40 · 15 ns at a time, and of its own, by the new terms.
 #[test]
 fn a_change_is_over_when_all_were_idle_once_more() {
     let job = ns(40 * 15);

@@ -30,8 +30,8 @@ fn span(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-/// What a device says of its reads and programs: that they contain the transfer, that they do not,
-/// or nothing.
+/// The statements of a device about its reads and programs: that they contain the transfer, that
+/// they do not, or nothing.
 fn says() -> impl Strategy<Value = (Option<bool>, Option<bool>)> {
     let of = || proptest::sample::select(vec![None, None, Some(false), Some(true)]);
     (of(), of())
@@ -221,7 +221,7 @@ fn agree_on_utilization(set: &TaskSet, equations: Equations, clusters: &[Cluster
         let report = report_cluster(set, of(equations), &cluster.tasks, cluster.size());
         assert!(near(report.utilization, exact.to_f64().expect("a finite number")));
         let passes = exact <= Rational::from_integer(1.into());
-        // What is printed is on the side of one on which the number is.
+        // The printed number is on the side of one on which the exact number is.
         assert_eq!(report.utilization.partial_cmp(&1.0), Some(exact.cmp(&Rational::from_integer(1.into()))));
         assert_eq!(report.server > 0.0, exact < Rational::from_integer(1.into()));
         assert_eq!(test_cluster(set, of(equations), &cluster.tasks, cluster.size()), passes);
@@ -373,8 +373,8 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(500), ..ProptestConfig::default() })]
 
-    /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the verify, and
-    /// exists. Otherwise the reason is the same.
+    /// An allocation of Clustering-BFD stays as it is; an allocation found beyond passes the
+    /// verifier, and exists. Otherwise the reason is the same.
     #[test]
     fn the_search_lies_between_clustering_bfd_and_exact(set in prop_oneof![crowded_set(8, Just(1)), crowded_set(8, 2u64..100_000), few(merging_set(1u64..1000), 8), real_set(8)]) {
         for equations in EQUATIONS {

@@ -37,7 +37,7 @@ fn holds(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) 
     units(set, placements, tasks, chips).iter().any(holds)
 }
 
-/// What stands for U: whether there is none, and what it is.
+/// The substitute for U: whether there is none, and its value.
 type Load = (bool, Rational);
 
 /// The least long-run load, garbage collection at its shortest deadline; above all numbers where
@@ -156,7 +156,7 @@ fn as_it_is_printed() {
                     assert_eq!((unplaced, failing), (None, None), "{name} {number}");
                     assert_eq!(divided(&allocation.clusters()), divided(&clusters), "{name} {number}");
                     assert!(verdict::passing(&set, analysis, &allocation).into_iter().all(|passes| passes));
-                    // Where more may be relied on, that is only asked if this fails.
+                    // If more may be relied on, that is only asked if this fails.
                     let more = analysis_relying_on(name, Reliance::Queue).expect("an analysis");
                     let same = ClusteringBfd.allocate(&set, more).allocation().map(|found| divided(&found.clusters()));
                     assert_eq!(same, Some(divided(&clusters)), "{name} {number}");

@@ -270,8 +270,9 @@ fn verdicts_are_those_of_the_definitions() {
     assert!(late > 40, "{late}");
 }
 
-/// What an algorithm accepts, the verifier accepts; what it rejects as `global`, it rejects.
-/// Reports have what the terms come to: all of them together, blocking by the shortest period.
+/// The verifier accepts each allocation that an algorithm accepts; it rejects each that `global`
+/// rejects. Reports have what the terms come to: all of them together, blocking by the shortest
+/// period.
 #[test]
 fn reports_have_the_terms() {
     let mut rng = Stream::new([29; 32]);

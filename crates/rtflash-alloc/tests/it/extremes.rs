@@ -108,7 +108,7 @@ impl Rng {
     }
 }
 
-/// What the verifier says of the allocation; `None` where it cannot tell.
+/// The verifier's verdict on the allocation; `None` where it cannot tell.
 fn verified(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<bool> {
     match Equations::from_name(analysis.name()) {
         Some(equations) => Some(verify(set, allocation, equations).schedulable()),

@@ -1,5 +1,5 @@
-//! What `explain` says that a machine has checked is proved in `proofs/`, and printed to rest on
-//! nothing; and which steps a cluster's promise has.
+//! The steps that `explain` calls checked by a machine are proved in `proofs/`, and printed to rest
+//! on nothing; and a cluster's promise has its steps.
 
 use std::fs;
 
@@ -112,7 +112,7 @@ fn each_kind_of_cluster_rests_on_its_theorems() {
     for name in ["Theorem D", "Theorem 3", "Theorem 4", "Theorem 5", "Lemma 20", "Lemma 21", "Lemma 22"] {
         assert_eq!(by_machine(&plain, name), None, "{name}");
     }
-    // What is checked does not know streams, nor commands on a bus.
+    // The proofs do not know streams, nor commands on a bus.
     let streams = steps(spec, Access::Stream, Placement::Stripe, Reliance::Nothing);
     let names = ["Lemma 20", "Lemma 2", "Theorem S", "Lemma 5", "Lemma 3"];
     let found = names.map(|name| by_machine(&streams, name));
@@ -193,7 +193,7 @@ fn commands_with_two_registers_are_checked_by_nobody_else() {
     }
 }
 
-/// What is relied on counts, too: the example of Section 6, with neighbours of every kind.
+/// The reliance counts, too: the example of Section 6, with neighbours of every kind.
 #[test]
 fn what_a_cluster_relies_on_is_checked_or_not() {
     let reader = |access: Access| task("read", request(250, 40).map(|read| read.with_access(access)), None);

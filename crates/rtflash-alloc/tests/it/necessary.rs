@@ -39,7 +39,7 @@ fn varied(rng: &mut Stream, set: &TaskSet) -> Option<TaskSet> {
     TaskSet::new(device, tasks, vec![]).ok()
 }
 
-/// Of two analyses alone a yes says nothing, and of one of them a no holds with zones, too.
+/// A yes of two analyses says nothing, and a no of one of them holds with zones, too.
 #[test]
 fn a_yes_of_necessary_tests_says_nothing() {
     let of = |analysis: &dyn Analysis| (analysis.is_necessary(), analysis.bounds_zones());
@@ -84,7 +84,7 @@ fn what_zones_take_is_not_impossible_with_zones() {
         };
         let costs = PageCosts::transfer_on_top(set.device());
         let [there, collecting] = [impossible_with_zones(&set, costs), impossible(&set, costs)];
-        // What holds everywhere holds where something collects.
+        // A rule that holds everywhere holds where something collects.
         assert!(there.is_none() || collecting.is_some(), "{there:?}: {set:?}");
         let takes = [&BestFit as &dyn Allocator, &Global, &Exact]
             .iter()

@@ -133,7 +133,7 @@ impl ClusterTest for Rng {
     }
 }
 
-/// What an analysis says of a cluster, worked out here from what it was made of.
+/// The verdict of an analysis on a cluster, worked out here from its parts.
 fn says(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> (bool, Rational) {
     let mut tasks = tasks.to_vec();
     tasks.sort_unstable();
@@ -347,7 +347,7 @@ proptest! {
             let passes = |cluster: &Cluster| cluster.tasks.is_empty() || says(&set, analysis, &cluster.tasks, cluster.size()).0;
             prop_assert_eq!(outcome.is_schedulable(), Some(clusters.iter().all(passes)));
         }
-        // What is accepted has passed, cluster by cluster, and the reports say so.
+        // An accepted allocation has passed, cluster by cluster, and the reports say so.
         for allocator in ALLOCATORS {
             let Outcome::Schedulable(allocation) = allocator.allocate(&set, analysis) else { continue };
             prop_assert!(possible, "{}", allocator.name());

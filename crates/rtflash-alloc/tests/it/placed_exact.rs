@@ -44,7 +44,7 @@ fn hands(chips: usize, tasks: usize) -> Vec<Allocation> {
     all
 }
 
-/// Where there is one, `exact` finds one, and nothing is found where there is none.
+/// If an allocation exists, `exact` finds one, and nothing finds one if none exists.
 ///
 /// Whether there is a set of this number.
 fn agrees(name: &str, granted: Reliance, number: u64) -> bool {

@@ -1,6 +1,6 @@
 //! The analysis and the verifier beside a program that was extracted from a proof: the decision of
-//! (T), and the numbers of garbage collection, on the processors of `proofs/cases.jsonl`. What the
-//! cases say of them is the program's answer (`make cases` in `proofs/` repeats it).
+//! (T), and the numbers of garbage collection, on the processors of `proofs/cases.jsonl`. The
+//! answers in the cases are the program's (`make cases` in `proofs/` repeats it).
 
 use rtflash_testkit::ns;
 use std::fs;
@@ -130,7 +130,7 @@ fn the_analysis_says_what_the_extracted_program_says() {
             DemandVerdict::TooLong => "given up",
         };
         assert_eq!(verdict, case.verdict(), "{line}");
-        // The same slack at the same length.
+        // The slack at each of the two lengths.
         for pair in ["at", "tightest"].map(|key| case.signed(key)) {
             let &[length, slack] = &pair[..] else { continue };
             let span = ns(u64::try_from(length).expect("a length"));

@@ -46,7 +46,7 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
     TaskSet::new(device, tasks.collect(), vec![]).ok()
 }
 
-/// What is certified holds by its certificates, looked at afresh: also where the deadline of one
+/// A certified allocation holds by its certificates, looked at afresh: also if the deadline of one
 /// cluster's garbage collection is changed after a neighbour was tested, which then meets more of
 /// its passes.
 #[test]

@@ -219,7 +219,7 @@ proptest! {
         }
     }
 
-    /// What is chosen holds, at every length.
+    /// A chosen deadline holds, at every length.
     #[test]
     fn what_is_chosen_holds(case in any_case(), thousandths in prop_oneof![Just(0u32), 0u32..900]) {
         let Some(case) = case else { return Ok(()) };

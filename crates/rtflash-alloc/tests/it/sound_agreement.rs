@@ -181,7 +181,7 @@ proptest! {
 /// Some tasks that read a lot, and some that write a little, on the chips of up to three channels;
 /// sequentially, by and large. The chips have about as much to do as they can.
 fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
-    // Where commands use the bus the queue is relied on in another way.
+    // If commands use the bus the queue is relied on in another way.
     let seldom = prop_oneof![3 => Just(None), 1 => command()];
     let device = (1u32..=3, 2u32..=5, 0u32..3, 2u64..30, 1u64..90, 1u64..20, 5u64..60, (seldom, scale));
     let device = device.prop_map(|(channels, ways, missing, read, write, transfer, ratio, (command, scale))| {
@@ -253,8 +253,8 @@ proptest! {
     }
 }
 
-/// Who may rely on more is refused nothing that is found where less is granted, whatever divides
-/// the chips.
+/// An analysis that grants more refuses no set that is found under less, whatever divides the
+/// chips.
 #[test]
 fn granting_more_never_refuses_more() {
     use proptest::strategy::ValueTree;
@@ -300,7 +300,7 @@ fn what_the_queue_does_not_find_is_found_beside_neighbours() {
 fn the_queue_for_the_bus_decides_many() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    // Of all, of one channel, of several.
+    // The shares of all, of one channel, of several.
     let granted = Reliance::Queue;
     let (mut schedulable, mut owed) = (0, [0; 2]);
     for _ in 0..1000 {

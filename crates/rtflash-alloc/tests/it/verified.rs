@@ -1,5 +1,6 @@
-//! What the demand tests say of allocations of any origin is what the verifier says, which shares
-//! no code with them: verdicts, what each cluster relies on, and every number that is shown.
+//! The verdicts of the demand tests on allocations of any origin are those of the verifier, which
+//! shares no code with them: verdicts, the reliance of each cluster, and every number that is
+//! shown.
 
 use rtflash_analysis::certified::{certified, held, holding, is_independent, reliances, reports};
 use rtflash_analysis::{ClusterReport, Work};
@@ -128,8 +129,8 @@ fn near(left: f64, right: f64) -> bool {
 }
 
 /// The shares of the tightest interval, as the verifier has them; waiting is shown as reading and
-/// writing. Where chips of the cluster wait for more than others, the two charge it differently,
-/// and with commands passes wait, too.
+/// writing. If chips of the cluster wait for more than others, the two charge it differently, and
+/// with commands passes wait, too.
 fn assert_shares(report: &ClusterReport, found: &CertifiedClusterVerification, one_channel: bool, commands: bool) {
     let Some(shares) = found.shares else {
         assert_eq!([report.utilization, report.blocking, report.read, report.write, report.gc], [0.0; 5]);
@@ -190,7 +191,7 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     }
 }
 
-/// The same certificates but for one number of one of them, and which that is.
+/// The certificates with one number of one of them changed, and which one that is.
 fn altered(rng: &mut Stream, allocation: &Allocation) -> Option<(usize, Allocation)> {
     let mut certificates: Vec<Certificate> =
         (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
@@ -240,7 +241,7 @@ fn what_holds_of_altered_certificates_does_in_both() {
         let held_so = |granted: Reliance| holding(&set, &allocation, granted, &Work::new());
         let holding = held_so(granted);
         let enough = verification.clusters[altered].discrepancies.is_empty();
-        // Who may rely on more holds at least as well.
+        // A cluster that may rely on more holds at least as well.
         let alone = held_so(Reliance::Nothing);
         assert!(alone.iter().zip(&holding).all(|(alone, granted)| !alone || *granted), "case {case}: {allocation:?}");
         for (position, judged) in verification.clusters.iter().enumerate() {
@@ -289,7 +290,7 @@ fn missing_certificates_are_made_next_to_the_others() {
     assert!(kept > 650 && failing > 160, "{kept} {failing}");
 }
 
-/// What was compared.
+/// The counts of comparisons.
 #[derive(Debug, Default)]
 struct Compared {
     /// Clusters that do not hold, and that do.
@@ -305,7 +306,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// What is said of a division is what the verifier says.
+    /// The verdict on a division is that of the verifier.
     fn compare(&mut self, division: Division, placements: &[Placement], granted: Reliance, case: u64) {
         let Division { set, allocation } = division;
         let (allocation, found) = certified(&set, &allocation, placements, granted, &Work::new());
@@ -357,7 +358,7 @@ fn what_is_said_is_what_the_verifier_says() {
         let granted = rng.one_of(&Reliance::ALL);
         let placements: &[Placement] =
             rng.one_of(&[&Placement::COLLECTING, &[Placement::Stripe], &[Placement::Superblock]]);
-        // Of superblocks alone, some with two page registers.
+        // Some superblocks without stripes have two page registers.
         let two = case % 3 > 0 && placements == [Placement::Superblock] && division.set.device().has_cache_register();
         all.compare(division, if two { &[Placement::CachedSuperblock] } else { placements }, granted, case);
     }
@@ -366,7 +367,7 @@ fn what_is_said_is_what_the_verifier_says() {
     assert!(all.too_full > 6 && all.servers > 160 && all.waits > 65, "{all:?}");
 }
 
-/// Where commands use the bus, most clusters with two page registers.
+/// If commands use the bus, most clusters have two page registers.
 #[test]
 fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     const CACHED: [&[Placement]; 3] = [
@@ -398,7 +399,7 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     assert!(all.verdicts.iter().all(|&times| times > 100) && all.servers > 30, "{all:?}");
 }
 
-/// The same where all that writes is a stream, or all but a few requests.
+/// The division in which all writes are streams, or all but a few requests.
 fn of_streams(division: Division, but: impl Fn(usize) -> bool) -> Division {
     let task = |(position, task): (usize, &Task)| Task {
         write: task.write.map(|write| if but(position) { write } else { write.with_access(Access::Stream) }),

@@ -135,10 +135,10 @@ impl<'a> ChannelContention<'a> {
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
         let serves = self.serves(position);
-        // What copies over the bus is known once its garbage collection is, and how often commands
-        // of copies do.
+        // The copies over the bus are known once a cluster's garbage collection is, and so is the
+        // rate of copies' commands.
         let (rows, commands) = (!self.is_on_one_channel(position), self.set.device().has_commands());
-        // Where its pages wait, commands of its other chips may go with them: Section 15.1.
+        // If its pages wait, commands of its other chips may go with them: Section 15.1.
         let joins = rows && commands && self.placements[position].is_cached();
         // Nor of who is said to own zones and writes them out of order.
         let zones = collects(self.placements[position]) || self.tasks(position).all(Task::fits_zones);

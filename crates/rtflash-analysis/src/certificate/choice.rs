@@ -17,7 +17,7 @@ const FEW: usize = 6;
 /// Tests given up after which no other deadline is tried: each of them takes long.
 const GIVEN_UP: u32 = 4;
 
-/// What a search came to.
+/// The outcome of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// It holds with garbage collection as it is here; `None` where nothing is ever written.
@@ -93,7 +93,7 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == DemandVerdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
     let sure = ((1.0 - needed) * 1_000.0).floor().clamp(0.0, 1_000.0) as u32;
-    // What is sure holds; the exact test may allow a little more.
+    // The sure share holds; the exact test may allow a little more.
     let (mut most, mut too_many) = (sure, 1_001);
     if most == 0 && !holds(1) {
         return None;
@@ -177,7 +177,7 @@ fn terms(
         deadlines = Some(candidates(processor, rate, light));
     }
     let terms = deadlines.into_iter().flatten().filter_map(move |deadline| processor.gc(deadline, server));
-    // Where the sums alone do not decide, each costs a test.
+    // If the sums alone do not decide, each costs a test.
     let most = if saved > Span::ZERO { FEW } else { usize::MAX };
     Some(
         only.into_iter()
@@ -192,7 +192,8 @@ mod tests {
     use super::*;
     use crate::random_processors::Drawn;
 
-    /// What is found holds, and little is missed that some deadline would make hold.
+    /// A deadline that is found holds, and the search misses few clusters that some deadline would
+    /// make hold.
     #[test]
     fn the_search_finds_what_there_is() {
         let (mut found, mut there) = (0, 0);

@@ -1,5 +1,5 @@
-//! What each step of a promise rests on: the theorem of docs/analysis.md, and whether a machine has
-//! checked it.
+//! The grounds of each step of a promise: the theorem of docs/analysis.md, and whether a machine
+//! has checked it.
 
 use rtflash_model::{Access, Allocation, Cluster, Reliance, TaskSet};
 
@@ -8,9 +8,9 @@ use super::report::Held;
 /// A step of the argument that a cluster meets its deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ground {
-    /// What it says.
+    /// Its statement.
     pub claim: &'static str,
-    /// Where docs/analysis.md proves it.
+    /// The place in docs/analysis.md that proves it.
     pub theorem: &'static str,
     /// The theorem of `proofs/` and its file; `None` where people alone read the proof.
     pub machine: Option<(&'static str, &'static str)>,

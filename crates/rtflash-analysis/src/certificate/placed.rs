@@ -6,7 +6,7 @@ use crate::gc::ChosenGc;
 use crate::organisation::processor::Processor;
 use crate::work::Work;
 
-/// What a processor of a cluster is, where it is placed.
+/// A processor of a cluster at its place.
 #[derive(Debug)]
 pub struct PlacedProcessor {
     /// One of the cluster's processors; they differ only in their neighbours.

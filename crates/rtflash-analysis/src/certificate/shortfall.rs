@@ -202,7 +202,7 @@ mod tests {
         assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
     }
 
-    /// Where an interval is just long enough there is nothing that would make a cluster fail.
+    /// If an interval is just long enough no reason makes a cluster fail.
     #[test]
     fn at_the_limit_there_is_no_reason() {
         let device = Device::profile("dgist-2021").expect("a profile");

@@ -207,7 +207,7 @@ mod tests {
             match (demand.end(), demand.exact_end(longest)) {
                 (FitsFrom::At(about), FitsFrom::At(exact)) => {
                     let [about, exact] = [about, exact].map(|end| end.as_ns() as f64);
-                    // What waiting takes off is left out in fractions.
+                    // The reduction by waiting is left out in fractions.
                     let near = 1e-5 * exact + 200.0;
                     assert!(about <= exact + near && (waits < 0.0 || exact <= about + near), "seed {seed}: {exact}");
                     compared += 1;

@@ -10,7 +10,7 @@ use crate::time::ns;
 /// A load above this is above one, whatever roundings there are on the way to it.
 pub const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
 
-/// What each chip of a cluster does in the long run if no page ever waits.
+/// The load of each chip of a cluster in the long run if no page ever waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LeastLoad {
     /// Garbage collection is at the shortest deadline, where a reclaimed page costs least.
@@ -64,7 +64,7 @@ impl LeastShare {
         }
     }
 
-    /// What they come to together on a processor like this one, whatever tasks it has.
+    /// Their load together on a processor like this one, whatever tasks it has.
     fn on(self, processor: &Processor) -> LeastLoad {
         let LeastShare { load, pages, writes, arriving, at_once, pending } = self;
         let collecting = match pending {
@@ -83,7 +83,7 @@ pub struct LeastShares {
 }
 
 impl LeastShares {
-    /// Of these tasks in clusters of `chips` chips.
+    /// The shares of these tasks in clusters of `chips` chips.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -96,7 +96,7 @@ impl LeastShares {
         LeastShares { each: tasks.into_iter().map(share).collect(), processor }
     }
 
-    /// Of those of these numbers together.
+    /// The load of the tasks of these numbers together.
     pub fn of(&self, tasks: impl Iterator<Item = usize>) -> LeastLoad {
         let share = tasks.map(|task| self.each[task]).fold(LeastShare::default(), LeastShare::and);
         self.processor.as_ref().map_or_else(LeastLoad::default, |processor| share.on(processor))
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What each task adds comes to what all of them have together.
+    /// The additions of each task sum up to the load of all of them together.
     #[test]
     fn shares_add_up_to_the_least_load() {
         let (mut compared, mut collecting, mut crowded) = (0, 0, 0);

@@ -27,7 +27,7 @@ pub use patience::Patience;
 /// Iterations, times requests, after which a test is given up; more for each relative deadline.
 const MAX_ITERATIONS: usize = 1 << 20;
 
-/// What a test says.
+/// The verdict of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemandVerdict {
     /// Demand and blocking fit into every interval.
@@ -58,11 +58,11 @@ pub struct Demand<'u> {
     work: &'u Work,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
-    /// What may block in any interval: q_s, zero without a server; B where it is the same in all.
+    /// The blocking in any interval: q_s, zero without a server; B where it is the same in all.
     always_blocking: Cost,
     /// E: repeated programs, in any interval.
     repeats: Cost,
-    /// What each job may make the processor wait beside its steps, at most.
+    /// The longest wait of the processor for each job beside its steps.
     turnaround: Cost,
     /// c_s: what each job of a request takes where it may suspend an erase.
     preemption: Cost,

@@ -20,7 +20,7 @@ pub(crate) enum SegmentSearch {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchPlace {
     segment: usize,
-    /// What is longer in this segment is long enough.
+    /// A longer interval in this segment is long enough.
     length: Span,
     /// From there on all intervals are.
     end: Span,

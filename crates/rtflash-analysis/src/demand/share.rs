@@ -38,7 +38,7 @@ pub(crate) struct SureShares<'u> {
 
 struct Due {
     sum: Sum,
-    /// What may block where it is not due yet, whatever garbage collection does.
+    /// The blocking by work that is not due yet, whatever garbage collection does.
     before: Cost,
     after: Cost,
 }
@@ -61,7 +61,7 @@ impl<'u> SureShares<'u> {
         let (mut blocking, mut after) = (demand.always_blocking, demand.always_blocking);
         let mut last = None;
         for item in due.iter_mut().rev() {
-            // Of those that are due together none blocks from there on.
+            // None of those that are due together blocks from there on.
             if last != Some(item.sum.deadline) {
                 (last, after) = (Some(item.sum.deadline), blocking);
             }
@@ -94,7 +94,8 @@ impl<'u> SureShares<'u> {
             let first = next.peek().map(|due| due.sum.deadline);
             let passes = of_gc.as_ref().map(|(sum, _)| sum.deadline);
             let Some(from) = first.into_iter().chain(passes).min() else { break };
-            // What is due at once, as a certificate from elsewhere may have it, fits into no share.
+            // Work that is due at once, as a certificate from elsewhere may have it, fits into no
+            // share.
             if from == Span::ZERO {
                 return f64::INFINITY;
             }
@@ -124,11 +125,11 @@ impl<'u> SureShares<'u> {
         most.map_or(0.0, |most| most + MARGIN)
     }
 
-    /// What passes take that are due, and their longest step; `None` where none is released.
+    /// The time of passes that are due, and their longest step; `None` where none is released.
     fn sum_of_gc(&self, gc: Option<ChosenGc>) -> Option<(Sum, Cost)> {
         let (gc, deadline) = gc.and_then(|gc| Some((gc, gc.deadline?)))?;
         let Demand { processor, contention, turnaround, .. } = self.demand;
-        // What a pass may make the processor wait comes with it.
+        // The wait of the processor for a pass comes with it.
         let per_page = (gc.cost.to_f64() + turnaround.to_f64()) / gc.reclaimed as f64;
         let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
         let mut all = pages;
@@ -138,7 +139,7 @@ impl<'u> SureShares<'u> {
             pages += writer.pages.at_most(1.0 - (ns(deadline) - j) / t);
             all += writer.pages.at_most(1.0 + (ns(deadline) + j) / t);
         }
-        // What is added up may be much more than the sum: its roundings with it.
+        // The terms may be much more than the sum: its roundings with it.
         let constant = per_page * (pages + end::ROUNDINGS * all);
         let of_a_page =
             to_f64(contention.asks(Waiter { processor, gc: Some(gc), server: false }).pass) / gc.reclaimed as f64;
@@ -148,12 +149,12 @@ impl<'u> SureShares<'u> {
 }
 
 impl Demand<'_> {
-    /// Of a request, each step of which asks for the bus `asked` times.
+    /// The sum of a request, each step of which asks for the bus `asked` times.
     fn sum_of(&self, item: &DemandTask, asked: f64) -> Sum {
         let (turnaround, preemption) = (self.turnaround.to_f64(), self.preemption.to_f64());
         let (cost, period, early) = (item.step_cost.to_f64(), ns(item.period), item.early());
         let (mean, beyond) = (item.transfers.mean(), item.transfers.at_most(early));
-        // What jobs take beside their steps: in the long run, and beyond that.
+        // The time of jobs beside their steps: in the long run, and beyond that.
         let (mut beside, mut beside_early) = (turnaround, turnaround * early);
         if preemption > 0.0 {
             beside += preemption * item.with_pages().mean();
@@ -176,7 +177,7 @@ impl Demand<'_> {
     }
 }
 
-/// What is due by a deadline, in the long run.
+/// The work that is due by a deadline, in the long run.
 struct Sum {
     deadline: Span,
     load: f64,

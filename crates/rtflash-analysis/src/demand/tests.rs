@@ -86,7 +86,7 @@ fn a_few_lengths_say_what_all_say() {
     assert!(holds > 500 && early > 500, "{holds} hold, {early} fail early");
 }
 
-/// What fails without a pass does so at the same length by all terms of garbage collection.
+/// A set that fails without a pass does so at the same length by all terms of garbage collection.
 #[test]
 fn passes_only_add_to_the_demand() {
     let mut failing = 0;
@@ -166,7 +166,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             let (pages, chips) = item.transfers.rate();
             let (cost, period) = (item.step_cost.to_f64(), double(item.period));
             let mean = pages as f64 / chips as f64;
-            // Of a stream a page at most is rounded up.
+            // A page at most of a stream is rounded up.
             let more = mean * (1.0 - double(item.window()) / period) + 1.0 - 1.0 / chips as f64;
             let turn = demand.turnaround.to_f64();
             load += (cost * mean + turn) / period;
@@ -271,8 +271,8 @@ fn beyond_what_is_enough_nothing_is_added_up() {
     assert!(compared > 3_000 && more > 1_000, "{compared} {more}");
 }
 
-/// What roundings of the line's constant are measured by is the sum of all its parts, however much
-/// they take from each other.
+/// The measure of roundings in the line's constant is the sum of all its parts, however much they
+/// take from each other.
 #[test]
 fn the_magnitude_of_a_line_is_that_of_its_parts() {
     let (mut compared, mut far) = (0, 0);

@@ -76,7 +76,7 @@ pub trait Baseline: Analysis {
         None
     }
 
-    /// What the cluster has to hold, beside the room for it.
+    /// The quantities that the cluster has to hold, beside the room for them.
     fn rooms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<Room> {
         vec![data_room(self.usable_pages(device, chips), device, tasks, chips)]
     }
@@ -87,7 +87,7 @@ pub trait Baseline: Analysis {
 pub struct BaselineTerm {
     /// Whose it is, by position among the tasks; `None`: blocking.
     pub task: Option<usize>,
-    /// What it is.
+    /// Its name.
     pub what: &'static str,
     /// How often the cost is paid in a period.
     pub times: u128,
@@ -113,11 +113,11 @@ pub struct Room {
     pub needed: u128,
     /// The room for them.
     pub there: u128,
-    /// What is counted.
+    /// Its unit.
     pub unit: RoomUnit,
 }
 
-/// What a [`Room`] counts.
+/// The unit of a [`Room`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoomUnit {
     /// Pages.

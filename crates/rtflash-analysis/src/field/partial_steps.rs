@@ -1,4 +1,4 @@
-//! What GFTL, RFTL and Lazy-RTGC have in common: collection in steps behind pages.
+//! The common part of GFTL, RFTL and Lazy-RTGC: collection in steps behind pages.
 
 use rtflash_model::{Device, Task};
 

@@ -43,7 +43,7 @@ pub struct ChosenGc {
 }
 
 impl ChosenGc {
-    /// What the device that runs the cluster has to know of them.
+    /// The collection terms for the device that runs the cluster.
     pub fn to_collection(self) -> Collection {
         Collection {
             deadline: self.deadline,

@@ -7,7 +7,7 @@ use crate::organisation::costs::StepCosts;
 use crate::random_processors::Drawn;
 use crate::reason::NoRoomForGc;
 
-/// What is found is accepted where it is stated, and nothing less is.
+/// A certificate is accepted with the numbers that were found, and with none below them.
 #[test]
 fn no_number_of_a_certificate_may_be_smaller() {
     let mut compared = [0; 5];
@@ -46,7 +46,7 @@ fn no_number_of_a_certificate_may_be_smaller() {
             compared[2] += 1;
         }
         assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
-        // What is copied takes a step; where nothing is, the erase is the longest.
+        // A copy takes a step; if nothing is copied, the erase is the longest.
         let StepCosts { erase, copy, longest_read, longest_write, row, .. } = processor.costs;
         let longest_row = longest_write.max(row);
         let copies = if processor.placement().is_by_chip() { copy } else { longest_read.max(longest_row) };
@@ -75,8 +75,8 @@ fn too_few_blocks_is_what_the_shortest_deadline_says() {
     assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
 }
 
-/// Where there are too few blocks, what is ordered is how many times the actual blocks would
-/// be needed, to a block.
+/// If there are too few blocks, the order is by how many times the actual blocks would be needed,
+/// to a block.
 #[test]
 fn crowding_is_what_is_needed_of_what_there_is() {
     let mut compared = 0;

@@ -1,7 +1,7 @@
 //! Necessary tests: where one fails, no allocation of the set meets every deadline, whatever the
 //! analysis, the scheduler and the flash translation layer (docs/analysis.md, Section 12).
 //!
-//! What they suppose is in that section: no page is kept outside the flash or twice in it, blocks
+//! Its assumptions are in that section: no page is kept outside the flash or twice in it, blocks
 //! are erased whole, and operations take as long as the device says. That none fails proves
 //! nothing.
 
@@ -44,7 +44,7 @@ pub enum Impossible {
         /// Whether it supposes that all logical pages are in use, as no task declares its data.
         if_full: bool,
     },
-    /// What is released and due in an interval is more than the buses or the chips can do in it.
+    /// The work released and due in an interval is more than the buses or the chips can do in it.
     Window(FullWindow),
 }
 
@@ -81,14 +81,14 @@ pub struct FullWindow {
 }
 
 impl FullWindow {
-    /// What all buses, or all chips, can do in the interval, in nanoseconds.
+    /// The time of all buses, or all chips, in the interval, in nanoseconds.
     pub fn available_ns(&self) -> u128 {
         u128::from(self.servers) * u128::from(self.interval.as_ns())
     }
 }
 
 impl Impossible {
-    /// What it is called in JSON: `data`, `request`, `bus`, `chips` or `window`.
+    /// Its name in JSON: `data`, `request`, `bus`, `chips` or `window`.
     pub fn name(&self) -> &'static str {
         match self {
             Impossible::Data { .. } => "data",

@@ -70,8 +70,8 @@ fn random_writers_force_copies() {
     let Some(Impossible::Chips { load, .. }) = found(&set(device(), &four(Access::Random, 25))) else { panic!() };
     assert!((load - 77.0 / 75.0).abs() < 1e-12, "{load}");
     assert_eq!(found(&set(device(), &four(Access::Sequential, 10))), None);
-    // What others write takes away from the copies: three quarters of 5/3, less a quarter, is one
-    // copy a page written, and a quarter of an erase: 7 + 8 + 4 = 19.
+    // The writes of others reduce the copies: three quarters of 5/3, less a quarter, is one copy a
+    // page written, and a quarter of an erase: 7 + 8 + 4 = 19.
     let mixed = |period| {
         let random = writes(Access::Random, period);
         set(device(), &[random, random, random, writes(Access::Sequential, period)])

@@ -1,4 +1,4 @@
-//! What differs between the organisations of a cluster's pages: a file for each.
+//! The differences between the organisations of a cluster's pages: a file for each.
 
 mod cached_stripe;
 mod cached_superblock;
@@ -71,7 +71,7 @@ pub(crate) trait PageOrganisation {
         StepCosts::new(device, bus, self.read_transfers(bus))
     }
 
-    /// What chips with a second page register take beside their steps; `None` where they use one.
+    /// The time of chips with a second page register beside their steps; `None` where they use one.
     fn registers(&self, _: &Device, _: SharedBus) -> Option<Registers> {
         None
     }

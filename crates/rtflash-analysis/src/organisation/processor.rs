@@ -1,4 +1,4 @@
-//! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
+//! The unit that one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
 mod failures;
 mod registers;
@@ -58,7 +58,7 @@ impl DemandTask {
         }
     }
 
-    /// Of jobs in a row, those with a page on the processor, at most.
+    /// The most jobs in a row with a page on the processor.
     pub(crate) fn with_pages(&self) -> WorkloadCurve {
         let (pages, chips) = self.pages.rate();
         if pages < chips { self.pages } else { WorkloadCurve::each(1) }
@@ -100,7 +100,8 @@ pub struct Processor {
     rows: Option<Rows>,
 }
 
-/// What of a processor's transfers falls on one of its chips, where pages are programmed in rows.
+/// The part of a processor's transfers that falls on one of its chips, if pages are programmed in
+/// rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rows {
     /// s: chips that rows go across.
@@ -198,7 +199,7 @@ impl Processor {
         (self.costs.user_read, self.costs.write)
     }
 
-    /// What a superblock's passes are charged: for a page that they read by itself, and for a row.
+    /// The charges of a superblock's passes: for a page that they read by itself, and for a row.
     pub fn pass_costs(&self) -> (Cost, Cost) {
         (self.costs.alone, self.costs.row)
     }

@@ -48,7 +48,7 @@ impl RegisterTurns {
     }
 }
 
-/// What a chip may have to do.
+/// The work that a chip may have to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChipDuties {
     pub(crate) reads: bool,
@@ -56,7 +56,7 @@ pub(crate) struct ChipDuties {
     pub(crate) writes: bool,
 }
 
-/// What a chip has to do in an interval: the document's letters.
+/// The work of a chip in an interval: the document's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
 pub(crate) struct TurnCounts {
@@ -76,7 +76,8 @@ impl ChipDuties {
 }
 
 impl Registers {
-    /// Of a chip next to those that the bus counts; `None` where times cannot be added up.
+    /// The registers of a chip next to those that the bus counts; `None` where times cannot be
+    /// added up.
     pub(crate) fn new(device: &Device, bus: SharedBus) -> Option<Registers> {
         let [t_r, t_w, t_b] = [device.page_read(), device.page_program(), device.bus_hold()].map(Cost::from);
         let most = bus.ways.max(bus.most);
@@ -121,7 +122,7 @@ impl Registers {
         }
     }
 
-    /// What each job may make the array wait, at most: β, or twice that.
+    /// The longest wait of the array for each job: β, or twice that.
     pub(crate) fn turnaround(self, work: ChipDuties) -> Cost {
         let RegisterTurns { fills, empties } = work.turns();
         let of = |each: Cost, turns: u128| if turns > 0 { each } else { Cost::ZERO };

@@ -1,4 +1,4 @@
-//! What the user types of a run on the simulated device.
+//! The options of a run on the simulated device.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the user types of the task sets to draw, and of the experiments on them.
+//! The options of the task sets to draw, and of the experiments on them.
 
 use std::path::PathBuf;
 
@@ -55,8 +55,8 @@ pub struct SetArgs {
     /// order of magnitude (Emberson, Stafford and Davis 2010)
     #[arg(long, default_value = "uniform", value_parser = named(PeriodDistribution::ALL.map(PeriodDistribution::name), PeriodDistribution::from_name))]
     pub period_distribution: PeriodDistribution,
-    /// Requests have LO to HI pages, such as 1..16. Where utilization and period would make them
-    /// fewer or more, the period follows: it can leave its range
+    /// Requests have LO to HI pages, such as 1..16. If utilization and period would make them fewer
+    /// or more, the period follows: it can leave its range
     #[arg(long, value_name = "LO..HI")]
     pub pages: Option<PageRange>,
     /// The seed: equal seeds give equal bytes, everywhere

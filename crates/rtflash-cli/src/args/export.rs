@@ -48,7 +48,7 @@ pub enum ExportCommand {
         set: ExportSetArgs,
         #[command(flatten)]
         replay: ReplayArgs,
-        /// The file or block device that is read and written. What is on it is lost
+        /// The file or block device that is read and written. Its data are lost
         #[arg(long, value_name = "FILE")]
         target: String,
         /// Pages of the target for each request [default: its task's data, or 64 requests]

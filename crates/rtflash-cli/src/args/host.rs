@@ -11,10 +11,10 @@ use rtflash_model::Span;
 use super::FormatArg;
 use super::drive::{HostCheckArgs, HostDatasheetArgs, HostFitArgs, HostProtocolArgs};
 
-/// What to do with a host.
+/// The commands of a host.
 #[derive(Debug, Args)]
 pub struct HostArgs {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub command: HostCommand,
 }
@@ -64,7 +64,7 @@ pub enum HostCommand {
 pub struct HostTuneArgs {
     #[command(flatten)]
     pub input: HostInputArgs,
-    /// What is wanted. `latency-share=50%`: each real-time job's 99.9th percentile at most this
+    /// The objective. `latency-share=50%`: each real-time job's 99.9th percentile at most this
     /// share of none's, then the most bandwidth. `bandwidth-share=80%`: at least this share of
     /// none's, then the shortest percentile. `deadline`, `deadline=5ms`: every real-time job has a
     /// bound (of at most so long), then the most bandwidth
@@ -74,7 +74,7 @@ pub struct HostTuneArgs {
     /// mq-deadline,kyber,bfq]
     #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&["k2", "k2-split", "k2-ahead", "mq-deadline", "kyber", "bfq"]))]
     pub scheduler: Vec<String>,
-    /// Where the randomness starts: places of random jobs, jitter
+    /// Seed of the randomness: places of random jobs, jitter
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Draw percentiles and bandwidths over the queue bound into this folder, as SVG with the
@@ -136,7 +136,7 @@ fn share(text: &str) -> Option<Millionths> {
     Millionths::of_million(millionths)
 }
 
-/// What `host` runs or bounds.
+/// The input of `host`.
 #[derive(Debug, Args)]
 pub struct HostInputArgs {
     /// Scenario, or a job file of fio; `-` for standard input
@@ -182,7 +182,7 @@ pub struct HostRunArgs {
     pub input: HostInputArgs,
     #[command(flatten)]
     pub schedulers: SchedulersArg,
-    /// Where the randomness starts: places of random jobs, jitter, slow episodes
+    /// Seed of the randomness: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Write the requests' ways through the queues into this file, for Perfetto; with several

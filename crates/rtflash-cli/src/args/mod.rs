@@ -1,4 +1,4 @@
-//! What the user types, as clap reads it. Nothing is looked up or opened here.
+//! The options of the command line, as clap reads them. Nothing is looked up or opened here.
 
 pub mod drive;
 mod execution;

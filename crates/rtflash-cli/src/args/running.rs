@@ -22,8 +22,8 @@ pub struct AdmitArgs {
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
-    /// The server of this cluster of ALLOCATION gets no more jobs. What is said holds once its last
-    /// job is over, and the cluster has been idle
+    /// The server of this cluster of ALLOCATION gets no more jobs. The statement holds once its
+    /// last job is over, and the cluster has been idle
     #[arg(long, value_name = "CLUSTER")]
     pub without_server: Vec<usize>,
     #[command(flatten)]

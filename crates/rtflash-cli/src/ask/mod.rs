@@ -48,7 +48,7 @@ impl NamedSet {
         }
     }
 
-    /// What complaints call it.
+    /// Its name in complaints.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -58,7 +58,7 @@ impl NamedSet {
         &self.frame.text
     }
 
-    /// What it says.
+    /// Its content.
     pub fn file(&self) -> &TaskSetFile {
         &self.file
     }
@@ -83,7 +83,7 @@ fn plainly(unanswered: Unanswered) -> Unanswered {
 pub enum StreamSource<'s> {
     /// It was read before.
     Read(&'s NamedSet),
-    /// What complaints call it, and its text.
+    /// Its name in complaints, and its text.
     Named(&'s str, &'s [u8]),
     /// Its text, of which each has a line of the stream.
     Line(&'s [u8]),
@@ -102,9 +102,9 @@ enum AskedCommand {
 }
 
 impl SetQuestion {
-    /// Of the command's name and options, such as `["alloc", "--algorithm", "exact"]`. There is no
-    /// FILE and no `--format` among them; `--allocation -` says that allocations are given beside
-    /// the task sets. Fails if there is no such option, or a value is wrong.
+    /// A question from the command's name and options, such as `["alloc", "--algorithm", "exact"]`.
+    /// There is no FILE and no `--format` among them; `--allocation -` says that allocations are
+    /// given beside the task sets. Fails if there is no such option, or a value is wrong.
     pub fn new(words: &[&str]) -> Result<SetQuestion, Unanswered> {
         let (command, options) = words.split_first().ok_or_else(|| other(words))?;
         let all = once(*command).chain(["-", "--format", "json"]).chain(options.iter().copied());
@@ -232,9 +232,9 @@ impl DrawnSets {
     }
 }
 
-/// What `host` answers: the words `["host", "run", …]` without FILE, `--device` and `--format`, a
-/// scenario, or a job file of fio and what it runs on; `folder` is where the files are that a
-/// scenario names. Fails if something is wrong with either.
+/// The answer of `host`: the words `["host", "run", …]` without FILE, `--device` and `--format`, a
+/// scenario, or a job file of fio and the device that it runs on; `folder` is where the files are
+/// that a scenario names. Fails if something is wrong with either.
 pub fn host(
     words: &[&str],
     scenario: NamedText,

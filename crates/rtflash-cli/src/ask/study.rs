@@ -26,13 +26,13 @@ pub struct Study {
     threads: Option<usize>,
 }
 
-/// What an experiment comes to.
+/// The results of an experiment.
 pub struct Results {
     /// The answer as JSON, on one line.
     pub json: String,
     /// The files that the command writes, but for pictures other than SVG, by their names.
     pub files: Vec<(String, Vec<u8>)>,
-    /// What is missing from the results.
+    /// The gaps in the results.
     pub warnings: String,
     /// Its exit status.
     pub status: Status,
@@ -58,10 +58,10 @@ impl Watcher for Shown<'_> {
 }
 
 impl Study {
-    /// Of the command's options, such as `["experiment", "schedulability", "--sets", "10"]`,
-    /// without `--out`, `--shard` and `--format`. `--algorithms`, `--analyses` and `--analysis` are
-    /// apart, because they may name what `own` has. Fails if there is no such option, or a value is
-    /// wrong.
+    /// An experiment from the command's options, such as `["experiment", "schedulability",
+    /// "--sets", "10"]`, without `--out`, `--shard` and `--format`. `--algorithms`, `--analyses`
+    /// and `--analysis` are apart, because they may name what `own` has. Fails if there is no such
+    /// option, or a value is wrong.
     pub fn new(
         words: &[&str],
         algorithms: Vec<String>,

@@ -65,7 +65,8 @@ pub fn read_running(path: &Path, set: &TaskSet) -> Result<(String, RunningDevice
     Ok((name, RunningDevice { clusters, certificates }, gone_tasks))
 }
 
-/// What runs once some servers are left out; `None` where it is not known when they may be.
+/// The clusters that run once some servers are left out; `None` where it is not known when they may
+/// be.
 fn without_servers(
     name: &str,
     set: &TaskSet,

@@ -113,7 +113,7 @@ pub fn checked<'f>(
 /// user can depend on them. Clusters whose certificates were looked for are skipped, because their
 /// utilizations are another analysis's.
 fn disagreements(allocation: &str, looked_for: &[usize], utilizations: &[Vec<f64>], answer: &mut CheckAnswer<'_>) {
-    // What is nested too deeply for this reader states none.
+    // A text that is nested too deeply for this reader states none.
     let Ok(stated) = serde_json::from_str::<serde_json::Value>(allocation) else { return };
     for (cluster, position) in answer.clusters.iter_mut().zip(0usize..).filter(|(_, at)| !looked_for.contains(at)) {
         let of = || stated.get("clusters")?.get(position)?.get("utilization")?.as_f64();

@@ -126,8 +126,8 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
-/// Where data do not fit, as `data-fit` fails it: all is run with the actual pages, an equal share
-/// for each.
+/// The data that do not fit, as `data-fit` fails it: all is run with the actual pages, an equal
+/// share for each.
 fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<String> {
     let mut spaces = spaces(set, analysis, allocation).into_iter().enumerate();
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;

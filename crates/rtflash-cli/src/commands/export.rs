@@ -123,7 +123,7 @@ fn write(
 ) -> Result<Status, Unanswered> {
     let folder = &replay.out;
     output::folder(folder)?;
-    // What came of an earlier export is not of this one. Where there was none, nothing is ours.
+    // A file of an earlier export is not of this one. If there was none, nothing is ours.
     let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
     for old in old.iter().map(|old| folder.join(old)) {
         match std::fs::remove_file(&old) {

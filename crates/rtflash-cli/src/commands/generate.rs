@@ -125,7 +125,7 @@ pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
 }
 
-/// Where a device may be taken from.
+/// A source of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFrom {
     /// A profile, JSON, or a file of this name.

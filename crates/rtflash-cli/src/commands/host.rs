@@ -88,7 +88,7 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
     Ok(SetAnswer { text: answers, complaint: warnings, status, ..SetAnswer::default() })
 }
 
-/// Where the trace of a run by this scheduler goes: its name is put before the ending where there
+/// The place of the trace of a run by this scheduler: its name is put before the ending if there
 /// are several.
 fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
     let Some(scheduler) = scheduler else { return trace.to_owned() };

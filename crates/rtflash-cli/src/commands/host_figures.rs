@@ -81,8 +81,8 @@ fn figures(runs: &[Ran]) -> Vec<HostFigure> {
     all
 }
 
-/// What a job's files are called: letters, digits and hyphens of its name, and a number where that
-/// is taken.
+/// The name of a job's files: letters, digits and hyphens of its name, and a number if that is
+/// taken.
 fn file_name(job: &str, known: &mut HashSet<String>) -> String {
     let plain: String =
         job.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
@@ -156,7 +156,7 @@ fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
     Bars {
         y_label: format!("Latency of {job} (ms)"),
         groups: latencies.iter().map(|(scheduler, _)| (*scheduler).to_owned()).collect(),
-        // Where one bar would leave nothing of another.
+        // The scale is logarithmic if one bar would leave nothing of another.
         logarithmic: max > FAR_APART * min,
         series: series.into(),
     }

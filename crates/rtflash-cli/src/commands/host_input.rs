@@ -1,4 +1,5 @@
-//! What `rtflash host run` is given: a scenario, or a job file of fio and what it runs on.
+//! The input of `rtflash host run`: a scenario, or a job file of fio and the device that it runs
+//! on.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ impl FioOutside for HostFiles<'_> {
 /// A text, and what it is called in complaints.
 #[derive(Debug, Clone)]
 pub struct NamedText {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The text.
     pub text: String,
@@ -93,7 +94,7 @@ pub struct Input {
     file: NamedText,
     /// For a job file of fio.
     setup: Option<NamedText>,
-    /// Where the files are that a scenario names.
+    /// The folder of the files that a scenario names.
     folder: Option<PathBuf>,
 }
 

@@ -99,7 +99,7 @@ impl DecidedBy {
     }
 }
 
-/// What the algorithm makes of a set; with its free chips used, where that is `wanted` and a gain.
+/// The algorithm's outcome for a set; with its free chips used, where that is `wanted` and a gain.
 fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, wanted: bool, work: &Work) -> Outcome {
     match allocator.divide(set, analysis, work) {
         Outcome::Schedulable(allocation) if wanted => {

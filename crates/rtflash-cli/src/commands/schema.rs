@@ -28,8 +28,8 @@ pub fn text(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// Where the lines of a source break is nothing to a reader of its descriptions: paragraphs alone
-/// stay apart.
+/// A reader of descriptions does not need the line breaks of the source: paragraphs alone stay
+/// apart.
 fn join_lines(fields: &mut Map<String, Value>) {
     if let Some(Value::String(description)) = fields.get_mut("description") {
         *description = joined(description);

@@ -67,7 +67,7 @@ fn of_command(command: &clap::Command, name: &str) -> Result<Vec<u8>, CommandFai
     let sub = found.ok_or_else(|| CommandFailure(format!("there is no command `{name}`")))?;
     let mut page = Vec::new();
     page_of(sub).render(&mut page).map_err(failed)?;
-    // What stands behind the options of a command is its examples.
+    // The text behind the options of a command is its examples.
     Ok(String::from_utf8_lossy(&page).replace(".SH EXTRA\n", ".SH EXAMPLES\n").into_bytes())
 }
 

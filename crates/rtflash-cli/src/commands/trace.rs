@@ -37,8 +37,8 @@ pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, CommandFailure> {
     print(answered)
 }
 
-/// What is said of the trace of a task set, under the allocation of this name and text or under the
-/// one that the algorithm finds.
+/// The judge's answer about the trace of a task set, under the allocation of this name and text or
+/// under the one that the algorithm finds.
 pub fn check(
     args: &CheckArgs,
     trace: &Path,

@@ -13,7 +13,7 @@ pub struct TrimOption {
 }
 
 impl TrimOption {
-    /// What was typed: `TASK=PAGES/EVERY`.
+    /// The trims that were typed: `TASK=PAGES/EVERY`.
     pub fn read(text: &str) -> Result<TrimOption, CommandFailure> {
         let wrong = |problem: String| {
             CommandFailure(format!("--trim {text}: {problem}; expected TASK=PAGES/EVERY, such as camera=8/20ms"))

@@ -1,4 +1,4 @@
-//! What would help, as a person reads it.
+//! The advice, as a person reads it.
 
 use rtflash_alloc::advice::{Advice, MoreChips, RequestTime, ServedBy, Supposed};
 use rtflash_alloc::sizing::{Front, FrontPoint};
@@ -6,7 +6,7 @@ use rtflash_model::{Device, TaskSet};
 
 use super::numbers::{count, plain, separated, volume};
 
-/// What would help, if anything was found. The algorithm is the one that was asked for.
+/// The advice, if anything was found. The algorithm is the one that was asked for.
 pub fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
     let device = set.device();
     let needs = advice.served.iter().map(|of| served(set, of));

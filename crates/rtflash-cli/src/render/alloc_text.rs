@@ -97,7 +97,7 @@ impl<'a> OutcomeText<'a> {
     /// By what it was tested.
     fn how(&self) -> String {
         let name = self.analysis.name();
-        // Of a yes: behind a no it is other clusters that rely on something.
+        // Only a yes has a reliance: behind a no it is other clusters that rely on something.
         let relies_on = self.relies_on.filter(|_| self.outcome.is_schedulable() == Some(true));
         match self.outcome {
             Outcome::Partitioned(_) => "(its own test)".to_owned(),
@@ -205,8 +205,8 @@ impl<'a> OutcomeText<'a> {
         text
     }
 
-    /// Where data do not fit, cluster by cluster and task by task; beside it, what the test of time
-    /// says by itself.
+    /// The report on data that do not fit, cluster by cluster and task by task; beside it, the
+    /// verdict of the test of time by itself.
     fn too_full(&self) -> String {
         let OutcomeText { set, analysis, outcome, .. } = *self;
         let mut text = String::new();
@@ -247,7 +247,7 @@ fn capitalised(clause: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What clusters rely on that do not hold by themselves.
+/// The reliance of the clusters that do not hold by themselves.
 fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     let reliances = reliances(set, allocation);
     let of = |wanted: Reliance| -> Vec<u32> {
@@ -269,7 +269,7 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
         )
 }
 
-/// What a guarantee relies on, in words: the reliance of the clusters where it is known.
+/// The reliance of a guarantee, in words: that of the clusters, if it is known.
 fn relying_on(test: DemandTest, relies_on: Option<Reliance>) -> String {
     match relies_on {
         Some(Reliance::Nothing) => "relies on no neighbour".into(),

@@ -62,7 +62,7 @@ fn clusters(answer: &CheckAnswer<'_>) -> String {
     table(&heads[..heads.len() - usize::from(!relying)], rows.collect::<Vec<_>>())
 }
 
-/// What a schedulable allocation relies on, behind its verdict.
+/// The reliance of a schedulable allocation, behind its verdict.
 fn relying(answer: &CheckAnswer<'_>) -> String {
     let max = answer.clusters.iter().filter_map(|cluster| Reliance::from_name(cluster.relies_on.as_deref()?)).max();
     max.map_or_else(String::new, |max| match max {

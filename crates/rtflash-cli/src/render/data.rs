@@ -32,7 +32,7 @@ pub fn amount(device: &Device, pages: u64) -> String {
     count_pages(pages.into()) + &beside(device, pages.into())
 }
 
-/// What is to be said of a cluster whose data do not fit, task by task.
+/// The report on a cluster whose data do not fit, task by task.
 pub fn too_full(set: &TaskSet, position: usize, tasks: &[TaskId], chips: usize, space: &Space) -> String {
     let text = format!(
         "The data of cluster {position} ({}) do not fit: {}.\n",

@@ -1,4 +1,4 @@
-//! What an experiment comes to, for a person.
+//! The results of an experiment, for a person.
 
 use rtflash_answers::{Summary, bandwidth_table, contenders_table, gains};
 

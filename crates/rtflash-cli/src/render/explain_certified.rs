@@ -1,4 +1,4 @@
-//! What goes into a certificate, with its numbers (docs/analysis.md).
+//! The parts of a certificate, with its numbers (docs/analysis.md).
 
 use rtflash_analysis::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
 use rtflash_analysis::{DemandTest, Work};
@@ -105,7 +105,7 @@ fn clusters(
     text + &proofs(&rest.collect::<Vec<_>>())
 }
 
-/// What each step of the promises rests on, and of which clusters.
+/// The grounds of each step of the promises, and the clusters that have them.
 fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     if clusters.is_empty() {
         return String::new();
@@ -130,7 +130,7 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows))
 }
 
-/// What is a processor in a cluster.
+/// The processor of a cluster.
 fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
     let placement = held.certificate.placement;
     let what = match placement {
@@ -200,8 +200,8 @@ fn one(set: &TaskSet, cluster: &Cluster, held: Option<&Held>, checked: &CheckedC
     text + &test(held, checked) + &data::lines(set, &cluster.tasks, &held.space)
 }
 
-/// What each job takes for an erase that it may suspend; or why none is suspended, where the device
-/// can.
+/// The time that each job takes for an erase that it may suspend; or why none is suspended, if the
+/// device can.
 fn suspension(device: &Device, held: &Held) -> String {
     if device.spec().erase_suspend.is_none() {
         return String::new();
@@ -231,7 +231,7 @@ fn steps(of: WorkloadCurve) -> String {
     }
 }
 
-/// What commands add to C_g: copies inside a chip and erases wait for theirs.
+/// The commands' addition to C_g: copies inside a chip and erases wait for theirs.
 fn with_commands(device: &Device, held: &Held, gc: ChosenGc) -> String {
     if !device.has_commands() {
         return String::new();
@@ -274,8 +274,8 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
             } else {
                 ("c_r".to_owned(), "c_w".to_owned())
             };
-            // Where more chips of others are on one channel, and more of its own on another one,
-            // all may be charged in full.
+            // If more chips of others are on one channel, and more of its own on another one, all
+            // may be charged in full.
             let reads = if wide(gc.cost) >= apart + others {
                 format!("{steps} {a_read} + {beside} {name}")
             } else {

@@ -60,8 +60,7 @@ fn device(set: &TaskSet, analysis: &dyn Analysis) -> String {
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
 }
 
-/// t_r and t_w, and what is in them. Where the device says it, they are what the analysis takes a
-/// page to cost.
+/// t_r and t_w, and what is in them. If the device says it, they are the analysis's cost of a page.
 fn page_times(set: &TaskSet, analysis: &dyn Analysis) -> [(&'static str, String, String); 2] {
     let (device, costs, reads) = (set.device(), analysis.page_costs(set.device()), longest_read(set));
     let (transfer, many) = (device.page_transfer(), count_pages(reads));
@@ -255,7 +254,7 @@ fn summary(checked: &CheckedCluster<'_>, parts: &[SharePart], data_fit: bool) ->
     text
 }
 
-/// What the cluster's server grants each job, were it the first.
+/// The grant of the cluster's server to each job, were it the first.
 fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
     let Some(server) = Server::new(set, analysis, &cluster.tasks, cluster.size()) else {
         return if set.jobs().is_empty() {
@@ -280,7 +279,7 @@ fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
     set.jobs().iter().map(line).collect()
 }
 
-/// What each task takes of the smallest and the largest cluster, by itself.
+/// The share of each task in the smallest and the largest cluster, by itself.
 fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     let chips = set.device().chips();
     let total =

@@ -3,7 +3,7 @@
 use rtflash_analysis::{Analysis, baseline};
 
 pub struct KindWords {
-    /// What tables call the share of a cluster.
+    /// The name of a cluster's share in tables.
     pub share: &'static str,
     /// That the data alone are at fault.
     pub only_data: &'static str,

@@ -97,7 +97,7 @@ impl SizeView<'_> {
         text
     }
 
-    /// What the numbers of a cost are, and what is not among them.
+    /// The meaning of a cost's numbers, and what is not among them.
     fn notes(&self, cost: &CostAnswer<'_>) -> String {
         let bound = self.words.write_amplification;
         let mut text = format!(
@@ -145,7 +145,7 @@ fn front(front: &FrontAnswer) -> String {
     text
 }
 
-/// What would be gained by the chips that are left free.
+/// The gain from the chips that are left free.
 fn with_spread(cost: &CostAnswer<'_>, better: &CostAnswer<'_>) -> String {
     let free = |cost: &CostAnswer<'_>| {
         let free = cost.clusters.iter().filter(|cluster| cluster.tasks.is_empty());

@@ -13,7 +13,7 @@ use crate::output::{BOLD, paint};
 
 const NAMES: usize = 4;
 
-/// Where a task fits nowhere, or a cluster is too much, and why: a sentence or two.
+/// The cause if a task fits nowhere, or a cluster is too much: a sentence or two.
 pub fn text(set: &TaskSet, failure: &Failure, analysis: &dyn Analysis) -> String {
     let unplaced = &failure.unplaced;
     let task = paint(BOLD, &plain(task_name(set, unplaced.task)));

@@ -81,7 +81,7 @@ struct Origin {
     build: &'static str,
     /// The command, without what changes no answer.
     command: Vec<String>,
-    /// Where the randomness started, if there is any.
+    /// The seed of the randomness, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
 }

@@ -49,7 +49,7 @@ pub(super) fn end(signal: i32) {
     let _ = emulate_default_handler(signal);
 }
 
-/// Waits for signals on a thread of its own. Where that is not possible, drafts stay behind.
+/// Waits for signals on a thread of its own. If that is not possible, drafts stay behind.
 fn start() {
     let ignored = ignored();
     let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);

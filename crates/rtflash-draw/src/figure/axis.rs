@@ -122,8 +122,8 @@ impl PlotAxis {
         Some(PlotAxis { from, to, logarithmic: true, ticks, exponent: 0 })
     }
 
-    /// Where the value is: 0 at the start of the axis, 1 at its end. Values beyond are put at its
-    /// ends.
+    /// The place of the value: 0 at the start of the axis, 1 at its end. Values beyond are put at
+    /// its ends.
     pub fn place(&self, value: f64) -> f64 {
         let share = if self.logarithmic {
             let value = value.max(self.from);

@@ -19,7 +19,7 @@ use crate::escape::escaped;
 pub struct Bars {
     /// Title of the y axis, with its unit.
     pub y_label: String,
-    /// What the groups are called, from left to right.
+    /// The names of the groups, from left to right.
     pub groups: Vec<String>,
     /// The bars of a group, in the order of the legend.
     pub series: Vec<BarSeries>,
@@ -56,7 +56,7 @@ impl BarSeries {
 const SQUARE: f64 = 6.0;
 /// How much of its colour a bar has above the least of a range.
 const PALE: f64 = 0.35;
-/// Of a group's width, what stays free.
+/// The part of a group's width that stays free.
 const FREE: f64 = 0.25;
 /// Sine and cosine of 35°, by which names of groups are turned where they are long.
 const TURNED: (f64, f64) = (0.574, 0.819);

@@ -1,7 +1,8 @@
-//! What is drawn of curves that lie on one another, and which intervals are drawn at all.
+//! The drawing of curves that lie on one another, and the choice of intervals that are drawn at
+//! all.
 //!
-//! Where several curves are one line, each of them has every so-many-th piece of it, and every
-//! so-many-th marker: all their colours and markers show.
+//! If several curves are one line, each of them has pieces and markers of it in turn: all their
+//! colours and markers show.
 
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ pub(super) struct CurveShare {
     pub among: usize,
     /// Which of them this is, from 0.
     pub turn: usize,
-    /// Where the line begins on the paper, from left.
+    /// The begin of the line on the paper, from left.
     pub from: f64,
 }
 
@@ -95,7 +96,7 @@ impl Plot {
         strokes.into_iter().map(|(stroke, _)| stroke).collect()
     }
 
-    /// For each curve, the rows at which it has a marker. Where several have one at the same place,
+    /// For each curve, the rows at which it has a marker. If several have one at the same place,
     /// they take turns; a point without neighbours always has one.
     pub fn marked(&self) -> Vec<Vec<usize>> {
         let curves = self.grid.curves.len();

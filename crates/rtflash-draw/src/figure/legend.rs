@@ -15,7 +15,7 @@ const GUTTER: f64 = 7.0;
 
 pub(super) const INTERVALS: &str = "95 % interval";
 
-/// What stands in front of a name.
+/// The sample in front of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sample {
     Curve(usize),

@@ -42,7 +42,7 @@ pub struct Figure {
     pub x_label: String,
     /// Title of the y axis, with its unit.
     pub y_label: String,
-    /// What the y axis spans.
+    /// The span of the y axis.
     pub y_axis: YAxis,
     /// For a sweep over few values (4, 8, 16, 32 chips): ticks at exactly these. If each is the
     /// same multiple of the one before and all of x is positive, the axis is logarithmic.
@@ -55,7 +55,7 @@ pub struct Figure {
     pub curves: Vec<Curve>,
 }
 
-/// What the y axis spans. Values beyond are drawn at its border.
+/// The span of the y axis. Values beyond are drawn at its border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YAxis {
     /// From 0 to 1.
@@ -82,7 +82,7 @@ pub struct Curve {
 pub struct MeasuredPoint {
     /// The swept parameter.
     pub x: f64,
-    /// What was measured there.
+    /// The measured value.
     pub y: f64,
     /// Lower end of the interval; the band breaks where it is absent.
     pub low: f64,
@@ -130,8 +130,8 @@ impl Figure {
         table::table(self)
     }
 
-    /// A `tikzpicture` for a paper, with its numbers in it. What it needs is in a comment at its
-    /// top.
+    /// A `tikzpicture` for a paper, with its numbers in it. A comment at its top lists the packages
+    /// that it needs.
     pub fn pgfplots(&self) -> String {
         tex::picture(self)
     }

@@ -1,4 +1,4 @@
-//! What the axes enclose, and where values are in it, in points of 1/72 inch.
+//! The frame of the axes, and the places of values in it, in points of 1/72 inch.
 
 use super::axis::PlotAxis;
 use super::grid::Grid;

@@ -155,7 +155,7 @@ fn lines(svg: &mut String, layout: &FigureLayout, curve: usize, use_of: FigureUs
         }
     });
     if use_of == FigureUse::OnPage && !shared.is_empty() {
-        // Where the others of a line are switched off, there are no turns to take.
+        // If the others of a line are switched off, there are no turns to take.
         let path: String = shared.iter().map(along).collect();
         use_of.group(svg, "whole", None, |svg| {
             line(svg, Style::of(curve).colour, Style::of(curve).dashes, 0.0, &path);

@@ -1,4 +1,4 @@
-//! What a figure has more on a page: groups that are switched by the legend, and values that are
+//! The additions to a figure on a page: groups that are switched by the legend, and values that are
 //! shown. Nothing of it is seen where no page makes use of it.
 
 use std::fmt::Write;
@@ -22,7 +22,7 @@ impl FigureUse {
         }
     }
 
-    /// What is drawn, on a page as a group of this class, and of the curve at this position.
+    /// Draws the content, on a page as a group of this class, and of the curve at this position.
     pub fn group(self, svg: &mut String, class: &str, curve: Option<usize>, draw: impl FnOnce(&mut String)) {
         if self == FigureUse::Alone {
             draw(svg);

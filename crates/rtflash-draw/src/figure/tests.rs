@@ -291,7 +291,7 @@ fn logarithmic_axes_have_powers_of_ten() {
     assert_eq!(labels(2.0, 9.0), "2 3 5 7");
     assert_eq!(labels(0.75, 0.95), "0.75 0.8 0.85 0.9 0.95");
     assert_eq!(labels(1e-6, 1.0), "10⁻⁶ 10⁻⁵ 10⁻⁴ 0.001 0.01 0.1 1");
-    // What is not positive has no logarithm.
+    // A value that is not positive has no logarithm.
     let points = [-1.0, 1.0].map(|x| MeasuredPoint { x, y: x, low: f64::NAN, high: f64::NAN });
     let grid = grid::Grid::new(&figure(vec![curve("", points.to_vec())]));
     assert!(!axis::PlotAxis::x(&grid, None, true, 210.0).logarithmic);

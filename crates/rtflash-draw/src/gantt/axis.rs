@@ -69,8 +69,8 @@ pub(super) fn at_most(cells: usize, from: u64, to: u64) -> usize {
     usize::try_from(to - from).map_or(cells, |length| cells.min(length))
 }
 
-/// What occupies most of each cell, if anything does: the look, and of this look the bar with the
-/// largest share.
+/// The look that occupies most of each cell, if any does, and of this look the bar with the largest
+/// share.
 pub(super) fn cells(bars: &[ChartBar], from: u64, to: u64, cells: usize) -> Vec<Option<(Look, JobId)>> {
     #[derive(Clone, Default)]
     struct Cell {

@@ -1,4 +1,4 @@
-//! What differs in a chart: operations by colour, tasks by hues of it.
+//! The differences in a chart: operations by colour, tasks by hues of it.
 
 use rtflash_model::ClusterId;
 use rtflash_plan::{Plan, Promise};
@@ -13,7 +13,7 @@ pub(super) enum Look {
     Server,
 }
 
-/// What erases blocks: garbage collection, or writes that reset zones.
+/// The cause of erases: garbage collection, or writes that reset zones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Erases {
     Collection,
@@ -65,7 +65,7 @@ impl Look {
         }
     }
 
-    /// What a legend explains: where nothing but zones are reset, nothing is copied.
+    /// The looks that a legend explains: if nothing but zones are reset, nothing is copied.
     pub(super) fn explained(erases: Erases) -> impl Iterator<Item = Look> {
         Look::ALL.into_iter().filter(move |&look| look != Look::Copy || erases != Erases::Resets)
     }

@@ -46,7 +46,7 @@ impl fmt::Display for Px {
 impl Gantt {
     /// The chart as an SVG document, 1200 pixels wide.
     ///
-    /// Where there are too many operations to draw each, boxes show what occupies most of a
+    /// If there are too many operations to draw each, boxes show the look that occupies most of a
     /// stretch, and the figure says so.
     pub fn svg(&self) -> String {
         let drawn: Vec<Vec<&ChartRow>> = self.groups.iter().map(|group| self.folded(group).0).collect();

@@ -87,7 +87,7 @@ impl Gantt {
         }
     }
 
-    /// Of each job a release, a deadline, and what is between release and completion; a missed
+    /// For each job a release, a deadline, and the span between release and completion; a missed
     /// deadline hides everything else.
     fn lane_marks(&self, lane: &RequestLane, columns: usize) -> String {
         let mut marks = vec![' '; columns];

@@ -47,13 +47,13 @@ pub struct LabelledVerdict {
 /// direction of text are replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HtmlReport {
-    /// What it is about.
+    /// The subject.
     pub title: String,
-    /// What it comes to, in a sentence or two.
+    /// The verdict, in a sentence or two.
     pub verdict: Option<(Tone, String)>,
     /// Verdicts with their labels, above it.
     pub verdicts: Vec<LabelledVerdict>,
-    /// What it shows, in this order.
+    /// The parts that it shows, in this order.
     pub parts: Vec<ReportPart>,
     /// How it was made: names and values.
     pub facts: Vec<(String, String)>,
@@ -185,7 +185,7 @@ fn write_table(table: &AnswerTable, page: &mut String) {
         for (column, cell) in table.columns.iter().zip(row) {
             let of = if column.is_number { "number" } else { "name" };
             let tone = cell.tone.map_or_else(String::new, |tone| format!(" {}", class(tone)));
-            // Where the text is the number itself, it is enough.
+            // If the text is the number itself, it is enough.
             let unsaid = cell.value.filter(|value| cell.text.parse() != Ok(*value));
             let value = unsaid.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
             let _ = write!(page, "<td class=\"{of}{tone}\"{value}>{}</td>", html(&cell.text));

@@ -58,7 +58,7 @@ fn page(text: &str) -> HtmlReport {
     }
 }
 
-/// What stands between the tags of the script of this number.
+/// The text between the tags of the script of this number.
 fn script(page: &str, number: usize) -> &str {
     let begun = page.split("<script").nth(number + 1).expect("a script");
     begun.split_once('>').and_then(|(_, rest)| rest.split_once("</script")).expect("its end").0

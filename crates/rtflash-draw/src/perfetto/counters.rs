@@ -12,7 +12,7 @@ use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
 use rtflash_plan::{Aging, BlockId, ChannelId, Plan, Promise, free_pages_at_start};
 use rtflash_trace::{Action, Failed, JsonLine, Kind, NONE, Operation, Setup, TraceEvents, Transfer};
 
-/// Where a counter belongs: numbers of a process and of one of its threads.
+/// The place of a counter: numbers of a process and of one of its threads.
 type Track = (u64, u64);
 
 /// A number, and what of it has been written. It begins with zero, which need not be written.

@@ -175,7 +175,7 @@ fn counter(events: &[Value], process: u64, name: &str) -> Vec<(u64, f64)> {
     events.iter().filter(of).map(|event| (ns(&event["ts"]), value(event).expect("a number"))).collect()
 }
 
-/// What changes, from zero on.
+/// The changes, from zero on.
 fn changes(values: impl Iterator<Item = (u64, f64)>) -> Vec<(u64, f64)> {
     let mut last = 0.0;
     values.filter(|&(_, value)| std::mem::replace(&mut last, value) != value).collect()

@@ -1,4 +1,4 @@
-//! What an export is, or why there is none.
+//! The files of an export, or the reason that there is none.
 
 /// Requests of all streams together, at most: some 300 MB of text.
 pub const MAX_REQUESTS: u128 = 10_000_000;
@@ -8,16 +8,16 @@ pub const MAX_REQUESTS: u128 = 10_000_000;
 pub struct ExportedFile {
     /// Its name, without a folder.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
-/// What is to be written.
+/// The files to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     /// Files for one folder.
     pub files: Vec<ExportedFile>,
-    /// What is different there, or not kept: sentences.
+    /// The differences there, and what is not kept: sentences.
     pub notes: Vec<String>,
     /// Bytes of a page there.
     pub page_bytes: u64,

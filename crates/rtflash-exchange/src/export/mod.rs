@@ -8,8 +8,8 @@
 //! | [FEMU](femu::device_line) | an option for a virtual drive | |
 //! | [NVMe](nvme::script) | namespaces in NVM sets or with FDP's handles | |
 //!
-//! None of these collects garbage in rtflash's steps or serves the earliest deadline first. What
-//! they show is what such a device does; what they do not promise is in the notes.
+//! None of these collects garbage in rtflash's steps or serves the earliest deadline first. Such
+//! files show the work of the device; the notes say what they do not promise.
 //!
 //! A camera, to be replayed on a drive for a second:
 //!

@@ -18,7 +18,7 @@ pub enum NvmeKind {
 const BLOCK: u128 = 4_096;
 
 /// A script that makes one namespace for each cluster that has tasks: as large as the cluster's
-/// logical pages. What it does not bring is in its comments.
+/// logical pages. The comments of the script say what it does not bring.
 pub fn script(set: &TaskSet, allocation: &Allocation, kind: NvmeKind) -> String {
     let device = set.device();
     let mut text = head(kind).to_owned();

@@ -1,4 +1,4 @@
-//! What came of a replay.
+//! The outcome of a replay.
 
 /// The longest that a request of a stream took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct StreamMaximum {
     pub below: u64,
 }
 
-/// What became of a stream.
+/// The outcome of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedStream {
     /// Its name there.

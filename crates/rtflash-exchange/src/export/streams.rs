@@ -17,7 +17,7 @@ pub struct RequestStream {
     pub name: String,
     /// Whether it writes.
     pub writes: bool,
-    /// What it moves, and when it is due.
+    /// Its pages, period and deadline.
     pub request: Request,
     /// How often it comes.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! What `blkparse` prints where no `-f` changes it (blktrace's manual, "DEFAULT OUTPUT").
+//! The lines that `blkparse` prints if no `-f` changes them (blktrace's manual, "DEFAULT OUTPUT").
 
 use crate::import::trace_line::{LineRequest, ReadLine, TraceLine};
 
@@ -11,7 +11,7 @@ pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
     if text.starts_with("CPU") || text.starts_with("Total (") {
         return Ok(TraceLine::Trailer);
     }
-    // What blkparse says of its input files.
+    // A line in which blkparse names its input files.
     if text.starts_with("Input file ") {
         return Ok(TraceLine::Other);
     }

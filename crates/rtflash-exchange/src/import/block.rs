@@ -50,7 +50,7 @@ pub struct TracedRequest {
     pub at: u64,
     /// Whether it writes.
     pub writes: bool,
-    /// Where it begins, in bytes.
+    /// Its first byte.
     pub offset: u64,
     /// How many bytes, at least one.
     pub bytes: u64,
@@ -58,12 +58,12 @@ pub struct TracedRequest {
     pub device: u32,
 }
 
-/// What a trace holds.
+/// The content of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockTrace {
     /// Its requests, by their times; those of one time in the order of the file.
     pub requests: Vec<TracedRequest>,
-    /// What became of its lines.
+    /// The fate of its lines.
     pub lines: Lines,
     /// Requests of all devices that move no data: discards, write zeroes, flushes, commands to
     /// zones, requests of no bytes. They are among the lines that are passed over.

@@ -9,7 +9,7 @@ use crate::import::block::TracedRequest;
 /// Pages of this many bytes that a request reads or writes in part at least.
 ///
 /// # Panics
-/// Where a page has no bytes.
+/// If a page has no bytes.
 pub fn pages_touched(request: &TracedRequest, page_size: u32) -> u64 {
     let page = u64::from(page_size);
     // It ends at 2⁶⁴ at most, and begins before that.

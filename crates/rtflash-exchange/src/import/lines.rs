@@ -10,7 +10,7 @@ pub const MAX_LINE: usize = 1 << 16;
 /// Refused lines of which the reason is kept.
 const MAX_REFUSALS: usize = 20;
 
-/// What became of the lines, or of the records, of a file.
+/// The fate of the lines, or of the records, of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
     /// Those that hold what was asked for.
@@ -28,7 +28,7 @@ pub struct Lines {
 pub struct RefusedLine {
     /// Which line, from 1.
     pub line: u64,
-    /// What is wrong with it, a clause.
+    /// The fault, a clause.
     pub problem: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a line of a trace holds, in whatever form the trace is.
+//! The content of a line of a trace, whatever form the trace has.
 
 pub(crate) struct LineRequest<'a> {
     pub at: u64,

@@ -1,4 +1,4 @@
-//! What fio is given, and what it says.
+//! The files for fio, and its results.
 
 use rtflash_exchange::export::fio::{FioOptions, export, read_results};
 use rtflash_exchange::export::{NotExported, StreamMaximum};

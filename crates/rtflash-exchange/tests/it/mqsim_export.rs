@@ -1,4 +1,4 @@
-//! What MQSim is given, and the traps that were met with it: each has a test.
+//! The files for MQSim, and the traps that were met with it: each has a test.
 
 use roxmltree::Document;
 use rtflash_exchange::export::mqsim::{MqsimGc, MqsimOptions, export, read_results};
@@ -92,7 +92,7 @@ fn collection_begins_well_above_the_open_blocks() {
             threshold >= (4.0 * f64::from(flows)).max(20.0) && hard.to_bits() == 12_f64.to_bits(),
             "{threshold} {hard}"
         );
-        // What is spare beside valid data is more than that.
+        // The spare pages beside valid data are more than that.
         let valid = value(ssd, "Block_No_Per_Plane") * (1.0 - value(ssd, "Overprovisioning_Ratio"));
         assert!(valid + threshold + 3.0 * f64::from(flows) < 300.0);
     }

@@ -1,4 +1,4 @@
-//! What is found out about one set.
+//! The measurements of one set.
 
 mod bandwidth;
 
@@ -38,7 +38,7 @@ impl Counter {
                 tally.count(&self.verdicts);
             }
             Measure::Bandwidth(options) => {
-                // Of one analysis: the plan has seen to it.
+                // The plan has one analysis here.
                 let set = plan.draw(point, index, 0);
                 tally.draw(set.is_ok());
                 if let Ok(set) = set {

@@ -13,7 +13,7 @@ pub use summary::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Sum
 /// A file of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What the file is called.
+    /// The file's name.
     pub name: &'static str,
     /// Comma-separated values, with a line of names.
     pub text: String,
@@ -32,7 +32,7 @@ pub fn tables(plan: &Plan, tallies: &[Tally]) -> Vec<Table> {
     vec![Table { name: "results.csv", text: results }, Table { name: "paired.csv", text: paired }]
 }
 
-/// What a table says of a point after all else: the value of the sweep, if there is one.
+/// The last words of a table about a point: the value of the sweep, if there is one.
 fn swept(plan: &Plan, point: usize) -> String {
     plan.point(point).value.map_or_else(String::new, |value| format!(",{}", value.cell()))
 }

@@ -1,4 +1,4 @@
-//! What an experiment comes to, in a few numbers.
+//! The results of an experiment, in a few numbers.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,8 @@ pub struct Summary {
     pub exhausted: u64,
     /// Sets that every contender schedules and the executor cannot run.
     pub not_run: u64,
-    /// What each contender schedules; with a sweep, at each value of it and at all together.
+    /// The share that each contender schedules; with a sweep, at each value of it and at all
+    /// together.
     pub contenders: Vec<ContenderSummary>,
     /// How each pair of contenders that are given the same sets differs on them, at all points
     /// together; without `necessary`, which schedules nothing.
@@ -51,7 +52,7 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// What a contender schedules.
+/// The share that a contender schedules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContenderSummary {
     /// The algorithm.
@@ -69,7 +70,8 @@ pub struct ContenderSummary {
     pub ratio: Option<Interval>,
     /// Its reach over that of the necessary tests: sets that it schedules, of those that may have
     /// an allocation at all; absent where these are no contender, and of an analysis that promises
-    /// nothing. Of `zoned` over that of `necessary-with-zones`, the tests that hold there.
+    /// nothing. For `zoned`, the share over that of `necessary-with-zones`, the tests that hold
+    /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_possible: Option<f64>,
     /// Weighted schedulability: the ratios at all utilizations, weighted by utilization.
@@ -191,8 +193,8 @@ fn of_possible(plan: &Plan, tallies: &[Tally], position: usize, at: Option<Value
     (promises && possible > 0.0).then(|| yes(position) / possible)
 }
 
-/// What a contender, by its position among the plan's, schedules at each utilization: at one value
-/// of the sweep, or at all values if `at` is `None`.
+/// The share that a contender, by its position among the plan's, schedules at each utilization: at
+/// one value of the sweep, or at all values if `at` is `None`.
 pub fn shares(plan: &Plan, tallies: &[Tally], contender: usize, at: Option<Value>) -> impl Iterator<Item = Share> {
     tallies.iter().enumerate().filter_map(move |(point, tally)| {
         let place = plan.point(point);

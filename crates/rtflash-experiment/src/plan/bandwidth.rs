@@ -21,7 +21,7 @@ pub struct Bandwidth {
     pub dispatch: Dispatch,
     /// How many pages a pass of garbage collection copies.
     pub victims: Victims,
-    /// What the device has been through.
+    /// The history of the device.
     pub aging: Aging,
     /// Which pages are read and written.
     pub pattern: Pattern,

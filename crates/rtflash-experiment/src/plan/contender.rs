@@ -1,4 +1,4 @@
-//! What is compared: an algorithm under an analysis, with or without a server.
+//! A contender: an algorithm under an analysis, with or without a server.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl Contender {
         Contender { allocator, analysis, service: Service::Tbs }
     }
 
-    /// What the user calls the service.
+    /// The service's name on the command line.
     pub fn server(&self) -> &'static str {
         self.service.name()
     }

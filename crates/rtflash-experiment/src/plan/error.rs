@@ -1,4 +1,4 @@
-//! What is wrong with an experiment that is asked for.
+//! The fault of an experiment that was asked for.
 
 use rtflash_model::generate::{Generator, OptionsError, Utilization};
 

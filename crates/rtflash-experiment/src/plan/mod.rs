@@ -1,4 +1,4 @@
-//! What to do: the points of an experiment, the sets at each, and who is compared on them.
+//! The plan: the points of an experiment, the sets at each, and the contenders on them.
 
 mod bandwidth;
 mod contender;
@@ -21,7 +21,7 @@ pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
 /// utilization of about 0.3 none does, and its test takes long.
 const DRAWS_UNDER_DHARA: u32 = 10_000;
 
-/// What is found out about each set.
+/// The measurement that is made for each set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
     /// Whether each contender divides the chips so that all deadlines are met.
@@ -34,7 +34,7 @@ pub enum Measure {
 /// A description of an experiment that is not yet checked; [`Plan::new`] checks it.
 #[derive(Clone)]
 pub struct Spec {
-    /// What is found out.
+    /// The measurement.
     pub measure: Measure,
     /// The sets; the sweep changes some of it. Page costs are taken from the analysis that sets are
     /// made for.
@@ -49,7 +49,7 @@ pub struct Spec {
     pub utilizations: Vec<Utilization>,
     /// The axis besides utilization.
     pub sweep: Option<Sweep>,
-    /// Who is compared.
+    /// The contenders.
     pub contenders: Vec<Contender>,
 }
 
@@ -145,9 +145,8 @@ impl Plan {
     /// the sets are made for (of the first contender where none is stated). All contenders are
     /// given the same sets.
     ///
-    /// What `spec` states of random sets is not used, but for the seed: runs of
-    /// [`Measure::Bandwidth`] draw from it. It has the utilizations of the points afterwards, and
-    /// no sets at each.
+    /// The random sets of `spec` are not used, but its seed is: runs of [`Measure::Bandwidth`] draw
+    /// from it. It has the utilizations of the points afterwards, and no sets at each.
     ///
     /// ```
     /// use rtflash_alloc::allocator::ClusteringBfd;
@@ -194,7 +193,7 @@ impl Plan {
         &self.spec
     }
 
-    /// Who is compared.
+    /// The contenders.
     pub fn contenders(&self) -> &[Contender] {
         &self.spec.contenders
     }
@@ -292,8 +291,8 @@ fn check_contenders(spec: &mut Spec) -> Result<(), ExperimentError> {
     }
 }
 
-/// Where the necessary tests are to bound analyses of zones, on whose device they do not all hold,
-/// those that do are added; without any other analysis they take the place of the former.
+/// If the necessary tests are to bound analyses of zones, on whose device they do not all hold,
+/// those that do are added; without any other analysis they replace the former.
 fn bound_zones(contenders: &mut Vec<Contender>) {
     let with_zones = Contender::new(&AnyAllocation, &NecessaryWithZones);
     let any = |is: &dyn Fn(&Contender) -> bool| contenders.iter().any(is);

@@ -73,7 +73,7 @@ impl Axis {
         format!("{}{}", self.name(), if self.is_time() { "_ns" } else { "" })
     }
 
-    /// What to write at an axis of a figure, with the factor from [`Value::number`] to its unit.
+    /// The title of an axis of a figure, with the factor from [`Value::number`] to its unit.
     pub const fn title(self) -> (&'static str, f64) {
         match self {
             Axis::Chips => ("Flash chips", 1.0),
@@ -131,7 +131,7 @@ impl Axis {
 /// A value on an [`Axis`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// Of chips, blocks, pages or tasks.
+    /// A number of chips, blocks, pages or tasks.
     Count(u32),
     /// λ.
     Ratio(LogicalRatio),

@@ -343,7 +343,7 @@ fn experiments_that_cannot_be_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Whatever stands in a file of progress: it is refused, or its results are written.
+    /// Any file of progress is refused, or its results are written.
     #[test]
     fn any_progress_is_refused_or_written(at in any::<prop::sample::Index>(), digits in "[0-9]{1,20}|\\[\\]|-1|null|1e9|\"0/9\"") {
         let plan = plan(3, Some("chips=4,8"));

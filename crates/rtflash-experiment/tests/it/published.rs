@@ -1,4 +1,4 @@
-//! What the authors of the thesis counted (Techyee/sched_test), and what is counted here.
+//! The counts of the thesis's authors (Techyee/sched_test), beside the counts here.
 
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::{Analysis, ThesisEvaluated};

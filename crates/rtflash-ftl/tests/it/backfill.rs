@@ -83,8 +83,8 @@ impl AtStart for OneBlock {
     }
 }
 
-/// What chips began since it was asked last: the chip, whether it programs, and the logical page.
-/// And for which page of which source's request.
+/// The operations that chips began since the last question: the chip, whether it programs, and the
+/// logical page. And for which page of which source's request.
 #[derive(Default)]
 struct Begun(Vec<(u32, bool, u32)>, Vec<(u32, u32)>);
 
@@ -159,7 +159,7 @@ fn with(device: ImageDevice, run: impl FnOnce(&mut Ftl<'_, '_>, &mut Begun, &mut
     with_less(0, device, run).expect("enough memory");
 }
 
-/// The same with so many words less than are stated.
+/// Runs a case with fewer words than are stated.
 fn with_less(
     less: usize,
     device: ImageDevice,
@@ -228,7 +228,7 @@ fn a_row_takes_what_others_write_and_then_reads() {
         assert_eq!(std::mem::take(&mut nand.0), [(3, false, 3)]);
         assert!(ftl.ended(3, host));
     });
-    // The same where all are there at once, and the read is due last.
+    // All are there at once here, and the read is due last.
     with(DEVICE, |ftl, nand, host| {
         ftl.request(3, None, 0, &[8, 9]).expect("as declared");
         ftl.request(1, None, 100, &[7, 6]).expect("as declared");
@@ -282,7 +282,7 @@ fn what_fails_is_programmed_again_and_nothing_else() {
         assert!(ftl.ended(nand.0[0].0, host));
         assert_eq!(host.0, [3]);
     });
-    // What another page of the step has overwritten is not programmed again.
+    // A page that another page of the step has overwritten is not programmed again.
     with(DEVICE, |ftl, nand, host| {
         ftl.request(3, None, 0, &[8, 9]).expect("as declared");
         ftl.request(4, None, 0, &[9]).expect("as declared");
@@ -293,7 +293,7 @@ fn what_fails_is_programmed_again_and_nothing_else() {
         ftl.dispatch(nand, host);
         assert!(nand.0.is_empty());
     });
-    // Where that has failed, too, neither is said to be written before it is.
+    // If that has failed, too, neither is said to be written before it is.
     with(DEVICE, |ftl, nand, host| {
         ftl.request(3, None, 0, &[9]).expect("as declared");
         ftl.request(4, None, 0, &[9]).expect("as declared");
@@ -333,7 +333,7 @@ fn what_is_filled_in_says_which_page_of_its_request_it_is() {
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 10), (3, false, 3)]);
         assert_eq!(std::mem::take(&mut nand.1), [(3, 0), (4, 0), (4, 1), (1, 2)]);
-        // What has failed says it again.
+        // A request that has failed says it again.
         assert!(ftl.ended(0, host) && ftl.ended(1, host) && ftl.failed(2, host) && ftl.ended(3, host));
         assert_eq!(host.0, [3]);
         ftl.dispatch(nand, host);
@@ -374,7 +374,7 @@ fn what_is_trimmed_meanwhile_is_not_programmed_again() {
     }
 }
 
-/// Of several pages that were overwritten each waits, and for its own page alone.
+/// Each of several pages that were overwritten waits for its own page alone.
 #[test]
 fn each_page_that_was_overwritten_waits_for_what_overwrote_it() {
     let device = ImageDevice { spare_blocks: 2, blocks_per_chip: 14, ..DEVICE };
@@ -402,8 +402,8 @@ fn each_page_that_was_overwritten_waits_for_what_overwrote_it() {
     }
 }
 
-/// Where all that failed is trimmed before it is programmed once more, it is over at once, and what
-/// waits begins.
+/// A request whose failed pages are all trimmed before they are programmed once more is over at
+/// once, and the next one begins.
 #[test]
 fn where_nothing_is_left_to_be_programmed_again_the_next_step_begins() {
     with(DEVICE, |ftl, nand, host| {

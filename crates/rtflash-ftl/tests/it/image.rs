@@ -1,4 +1,4 @@
-//! What an image may say: each thing that it may not is refused, and says so.
+//! The faults of an image: each is refused with its reason.
 
 use crate::common::{Words, cases, run, small_image, with_checksum, with_crc};
 use crate::whole::{Whole, WholeCluster};
@@ -42,7 +42,7 @@ fn collection(reclaimed_pages: u64, reserve_pages: u64, victim_pages: u64) -> Op
     Some(ImageCollection { deadline_ns: Some(500), reclaimed_pages, reserve_pages, victim_pages, wear_pages: 0 })
 }
 
-/// The same, with so many pages of its reserve for wear.
+/// The collection with this many pages of its reserve for wear.
 fn wear(of: Option<ImageCollection>, wear_pages: u64) -> Option<ImageCollection> {
     of.map(|of| ImageCollection { wear_pages, ..of })
 }
@@ -84,7 +84,7 @@ fn sound() -> Whole {
     Whole { device: DEVICE, clusters, sources, jobs: vec![] }
 }
 
-/// What is said of bytes that are refused.
+/// The reason for which bytes are refused.
 fn refusal(bytes: &[u8]) -> (ImagePlace, &'static str) {
     match Image::read(bytes) {
         Err(ImageError::Fault { place, what }) => (place, what),
@@ -503,7 +503,7 @@ fn lists_that_cannot_be_counted_have_no_geometry() {
     assert_eq!(Geometry::of(&image, 200), None);
 }
 
-/// Whatever is accepted is what is written from it again.
+/// Bytes that are accepted are written again as they were.
 #[test]
 fn what_is_read_is_written_again() {
     let mut sound = 0;

@@ -46,7 +46,7 @@ struct Seen {
 /// Requests as bytes say, operations that end in any order, until power goes or the bytes are over.
 fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut Words<'_>) -> u64 {
     let (mut now, mut over) = (0u64, 0);
-    // Who writes to a ring may go back once.
+    // A task that writes to a ring can go back once.
     let mut went_on = vec![false; image.sources() as usize];
     let mut under_way: HashMap<u32, HashMap<u64, u32>> = HashMap::new();
     flash.completed.clear();

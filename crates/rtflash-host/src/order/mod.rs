@@ -60,7 +60,7 @@ pub enum OrderError<E> {
 /// asked for where the scheduler has nothing.
 ///
 /// # Errors
-/// Of `answer`, and [`OrderError::Script`] for the first completion of something that was not
+/// Those of `answer`, and [`OrderError::Script`] for the first completion of something that was not
 /// handed out, or has ended.
 pub fn run<E>(script: &Script, mut answer: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), OrderError<E>> {
     let mut scheduler: Box<dyn Scheduler> = script.scheduler.scheduler();

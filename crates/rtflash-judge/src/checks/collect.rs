@@ -57,7 +57,7 @@ struct ProcessorAccount {
     extra: u64,
     changed: Instant,
     repeats: u64,
-    /// Of the GC jobs, and of the server.
+    /// The passes of the GC jobs, and of the server.
     passes: [WatchedPass; 2],
 }
 
@@ -133,7 +133,7 @@ impl Collections {
         let Some(cluster) = release.cluster else { return };
         if release.kind == Kind::Write && !self.zoned[cluster] {
             let arrivals = &mut self.arrivals[cluster];
-            // What was released before has been recorded on the processors.
+            // Earlier releases have been recorded on the processors.
             let unstated = release.at > arrivals.at && arrivals.released != arrivals.stated;
             (arrivals.at, arrivals.released) = (release.at, arrivals.released.saturating_add(release.pages));
             self.releases.note(0, u64::from(unstated), || Place {
@@ -192,7 +192,7 @@ impl Collections {
         let free = map.free(first, selection.at);
         let wanted = account.waiting().saturating_add(terms.reserve);
         let retired = map.retired(first, selection.block);
-        // Where enough is free there is no pass.
+        // If enough is free there is no pass.
         let needless = free.is_some_and(|free| free >= wanted);
         let levels = retired.is_none()
             && needless
@@ -266,7 +266,8 @@ impl Collections {
         let moves = operation.kind == Kind::Gc
             && pass.moves.is_some_and(|(job, _)| job == operation.job)
             && operation.action == if terms.stripe { Action::Read } else { Action::Program };
-        // What is programmed once more has the page that a block which was kept back gave for it.
+        // A page that is programmed once more has the place that a block which was kept back gave
+        // for it.
         if (background || moves) && !repeated {
             // It takes nothing of what is kept in reserve, but for what is there for wear.
             let for_wear = if moves && pass.levels { terms.for_wear } else { 0 };

@@ -68,7 +68,7 @@ enum ToCome {
 pub(crate) struct Desks {
     /// How much too early a chip with two page registers uses one, against zero.
     pub(crate) exclusion: Gauge,
-    /// What pages of such a chip wait for the bus.
+    /// The waits of such a chip's pages for the bus.
     pub(crate) page_waits: Gauge,
     registers: PerId<ChipId, RegisterDesk>,
     desks: PerId<ChipId, Desk>,

@@ -16,7 +16,7 @@ use crate::shadow::pages::FailedPage;
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ChipFailures {
     blocks: u32,
-    /// Of these, at programs since its processor was idle last.
+    /// The failures at programs since its processor was idle last.
     programs: u32,
     busy_since: Instant,
 }
@@ -104,7 +104,7 @@ impl FailedBlocks {
         }
         let of = self.to_repeat.entry(processor).or_insert(PagesToRepeat { at, lpns: Vec::new() });
         if of.at != at {
-            // What failed before has not been repeated at once.
+            // An earlier failure has not been repeated at once.
             gauges[Assumption::Failures].note(0, 1, place);
             *of = PagesToRepeat { at, lpns: Vec::new() };
         }

@@ -67,7 +67,7 @@ pub(crate) fn chosen(selection: &Selection, fewest: u32, lowest: BlockId, valid:
     let tie = off == 0 && valid == fewest && lowest != selection.block;
     let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
     gauges[Assumption::VictimChoice].note(u64::from(fewest) + u64::from(off), observed.into(), place);
-    // What the record says of its victim.
+    // The record's statement about its victim.
     let claimed = selection.valid > valid || selection.valid.saturating_add(off) < valid;
     gauges[Assumption::Copies].note(0, u64::from(claimed), place);
 }
@@ -202,7 +202,7 @@ impl Passes {
         let (work, position) = (&mut self.chips[at.watched], at.position);
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
         let place = || pending.place(operation.start, Some(operation.chip));
-        // What was read and is still where it was has to be programmed before anything else.
+        // A page that was read and is still where it was has to be programmed before anything else.
         let dropped = |held: (Lpn, u32)| held.0 != NO_LPN && map.is_at(operation.cluster, held.0, held.1);
         let is_valid = match operation.action {
             Action::Program => {

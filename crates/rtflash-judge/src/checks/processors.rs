@@ -201,7 +201,7 @@ impl Processors {
             _ => operation.end,
         };
         match &mut line.under_way {
-            // What has failed is programmed once more before anything else: the step goes on.
+            // A failed program is repeated before anything else: the step goes on.
             Some(under_way) if repeated => {
                 under_way.end = if copies { end } else { under_way.end.max(end) };
                 return;
@@ -380,7 +380,7 @@ mod tests {
             // Nothing between two steps, back to back or apart.
             (vec![], 10, 0),
             (vec![], 11, 11),
-            // What ends when the next begins, or later.
+            // A step that ends when the next begins, or later.
             (vec![(10, 20)], 20, 0),
             (vec![(10, 15), (15, 20)], 20, 0),
             (vec![(10, 15), (12, 20)], 20, 0),

@@ -1,4 +1,4 @@
-//! What reads of a superblock wait for their buses.
+//! The waits of a superblock's reads for their buses.
 
 use rtflash_plan::{ChannelId, Plan};
 use rtflash_trace::{Action, Kind, Operation};
@@ -8,10 +8,10 @@ use crate::gauge::Gauge;
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
-/// What is needed of the device's times, in nanoseconds.
+/// The device's times that are needed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct ReadTimes {
-    /// What a page holds the bus for, with its command.
+    /// The time that a page holds the bus, with its command.
     pub(crate) hold: u64,
     /// A read that does not wait, and how often it asks for the bus.
     pub(crate) alone: u64,

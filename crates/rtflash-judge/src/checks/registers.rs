@@ -1,6 +1,6 @@
-//! Chips with two page registers: an operation may begin while the one before is on the bus. What
-//! the array and the cache register do follows from the records: rules X1, X2, X3 and X4, and with
-//! commands X5.
+//! Chips with two page registers: an operation may begin while the one before is on the bus. The
+//! work of the array and the cache register follows from the records: rules X1, X2, X3 and X4, and
+//! with commands X5.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ struct StepOnBus {
     /// When the array is through with the page before, at the latest; of a read, the register.
     free: Instant,
     told: CommandToCome,
-    /// Where a command went before its page: when that was over.
+    /// The end of a command that went before its page.
     follows: Option<Instant>,
 }
 

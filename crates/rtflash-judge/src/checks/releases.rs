@@ -25,7 +25,7 @@ fn behind(start: Instant, at: Instant) -> Instant {
     start.saturating_add(at.since(Instant::START))
 }
 
-/// Who says what a job that is not real-time is granted.
+/// The source of the grants to jobs that are not real-time.
 pub(crate) enum Grants<'a> {
     /// Nobody: what it was granted is the run's own affair.
     Unknown,

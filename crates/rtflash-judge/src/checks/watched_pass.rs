@@ -1,4 +1,4 @@
-//! What a checker knows of a pass under a certificate.
+//! The known state of a pass under a certificate.
 
 use rtflash_model::{Instant, Lpn};
 use rtflash_plan::BlockId;
@@ -22,7 +22,7 @@ pub(crate) struct WatchedPass {
     pub(crate) time: u64,
     pub(crate) step: Option<(Instant, Instant)>,
     pub(crate) erased: u32,
-    /// What it takes longer as its erase was suspended, at most.
+    /// The longest addition to its time as its erase was suspended.
     pub(crate) suspended: u64,
     pub(crate) erase: EraseStep,
     /// Whose it is and how many pages it copies at most, where its block has failed.
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(erases(false, (11, 12), 7), (true, 14, 2));
         // That is the end of the pass.
         assert_eq!(erases(false, (11, 12), 7), (true, 0, 0));
-        // Where erases are not suspended no part is as it should be.
+        // If erases are not suspended no part is as it should be.
         assert_eq!(erases(true, (20, 21), 0), (false, 0, 0));
     }
 }

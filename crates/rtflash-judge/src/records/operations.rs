@@ -1,4 +1,4 @@
-//! What the checkers make of operations.
+//! The checkers of operations.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What a run came to, in numbers.
+//! The results of a run, in numbers.
 
 mod responses;
 mod wear;
@@ -68,7 +68,7 @@ impl AddAssign for Operations {
     }
 }
 
-/// What a chip did.
+/// The work of a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChipReport {
     /// Time in which it was occupied.
@@ -77,7 +77,7 @@ pub struct ChipReport {
     pub operations: Operations,
 }
 
-/// What a channel's bus did.
+/// The work of a channel's bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChannelReport {
     /// Time in which it was occupied.
@@ -86,7 +86,7 @@ pub struct ChannelReport {
     pub transfers: u64,
 }
 
-/// What a cluster did.
+/// The work of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClusterReport {
     /// GC passes that erased a block on some chip.

@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(responses.max(), Some(ns(10)));
     }
 
-    /// What several groups have is what one would have.
+    /// Several groups have the counts that one would have.
     #[test]
     fn few_and_many_are_joined() {
         for (few, many) in [(0, 70_000), (10, 70_000), (65_000, 70_000), (40_000, 40_000), (70_000, 10)] {
@@ -147,7 +147,7 @@ mod tests {
             left.merge(right);
             assert_eq!(left.max(), one.max());
             for per_mille in [1, 500, 990, 999, 1_000] {
-                // What was counted once is counted by the upper end of its step.
+                // A value that was counted once is counted by the upper end of its step.
                 let (left, one) = (left.percentile(per_mille).unwrap(), one.percentile(per_mille).unwrap());
                 assert!(left >= one && left.as_ns() <= one.as_ns() + one.as_ns() / 1_000, "{few} {many} {per_mille}");
             }

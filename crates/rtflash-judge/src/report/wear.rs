@@ -24,7 +24,8 @@ pub struct MostWorn {
 }
 
 impl Report {
-    /// Of these chips of the device, over a run of `duration`; `None` where there is no chip.
+    /// The wear of these chips of the device, over a run of `duration`; `None` where there is no
+    /// chip.
     #[allow(clippy::cast_precision_loss)]
     pub fn wear(&self, device: &Device, chips: impl Iterator<Item = ChipId>, duration: Instant) -> Option<MostWorn> {
         let erased = chips.map(|chip| (chip, self.chips[chip].operations.erases));

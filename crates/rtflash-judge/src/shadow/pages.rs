@@ -76,7 +76,7 @@ pub(crate) struct Mapping {
     /// Whether it is known what was on the device at the start.
     pub(crate) known: bool,
     rows: PerId<ClusterId, RowPages>,
-    /// What each chip that is watched did last, where blocks may fail: else there are none.
+    /// The last operations of each chip that is watched, if blocks may fail: else there are none.
     last: Vec<LastOperations>,
     retired: BTreeSet<usize>,
     pub(crate) wear: Option<BlockWear>,
@@ -128,7 +128,7 @@ impl Mapping {
         map
     }
 
-    /// Where the processor of a chip keeps what is known of its blocks.
+    /// The place of a chip's processor in the lists of blocks.
     #[inline]
     fn base(&self, at: WatchedChip) -> usize {
         let first = if self.clusters[at.cluster].shape.superblock { at.first() } else { at.watched };

@@ -22,7 +22,7 @@ pub struct UnitTimes {
     pub t_e: i128,
 }
 
-/// What each job of a task does.
+/// The work of each job of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelWork {
     /// Reads this number of pages.
@@ -36,7 +36,7 @@ pub enum ChannelWork {
 /// A task of one chip. Its jobs arrive at least T apart; each is due within T.
 #[derive(Debug, Clone, Copy)]
 pub struct ChannelTask {
-    /// What each job does.
+    /// The work of each job.
     pub work: ChannelWork,
     /// Period and relative deadline.
     pub T: i128,
@@ -59,7 +59,7 @@ pub enum ChannelTies {
 pub struct ChannelModel<'a> {
     /// Times of the device.
     pub times: UnitTimes,
-    /// Who is on the channel.
+    /// The chips on the channel.
     pub chips: Chips<'a>,
     /// Ties of EDF on chip 0; the other chips have a fixed order.
     pub ties: ChannelTies,
@@ -70,9 +70,9 @@ pub struct ChannelModel<'a> {
 /// The latest end of a job in a run, counted from its deadline: above zero if a job was late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latest {
-    /// Of chip 0.
+    /// The time of chip 0.
     pub chip_0: i128,
-    /// Of the other chips.
+    /// The time of the other chips.
     pub others: i128,
 }
 
@@ -100,7 +100,7 @@ struct ModelChip<'a> {
     tasks: &'a [ChannelTask],
     sense: i128,
     ties: ChannelTies,
-    /// Of each task: when the next job comes, its number, and all arrivals.
+    /// For each task: the next job's time, its number, and all arrivals.
     arrivals: Vec<(i128, usize, Arrivals)>,
     jobs: Vec<ModelJob>,
     /// The step under way and the job, by its place in `jobs`.

@@ -26,7 +26,7 @@ impl OnExecutor {
     /// Releases are moved by multiples of `unit`.
     ///
     /// # Errors
-    /// Where it cannot be run.
+    /// If it cannot be run.
     pub fn new(
         set: &TaskSet,
         allocation: &Allocation,
@@ -49,7 +49,7 @@ impl OnExecutor {
         Ok(OnExecutor { plan, options, unit, sources, requests })
     }
 
-    /// What the requests are called, in the order of [`Climbable::requests`].
+    /// The names of the requests, in the order of [`Climbable::requests`].
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|&(source, ..)| self.plan.sources()[source].name.as_str())
     }
@@ -100,7 +100,7 @@ impl Climbable for OnExecutor {
 
 #[derive(Debug)]
 struct EndWatch {
-    /// Of each source the latest end so far.
+    /// For each source the latest end so far.
     latest: PerId<SourceId, Option<i64>>,
     pending: Vec<(JobId, Instant)>,
 }

@@ -1,8 +1,8 @@
 //! Hill climbing towards late ends: when requests arrive, how far apart, and how long their
 //! operations take is moved as long as a request ends no earlier.
 //!
-//! What it climbs on is behind [`Climbable`]: the executor ([`OnExecutor`]), and a plain simulation
-//! of one channel ([`channel`]) for what the executor does not do.
+//! A climber works on a [`Climbable`]: the executor ([`OnExecutor`]), or a plain simulation of one
+//! channel ([`channel`]) for cases that the executor does not have.
 
 mod arrivals;
 pub mod channel;
@@ -14,7 +14,7 @@ use rtflash_model::random::Stream;
 pub use arrivals::Arrivals;
 pub use executor::OnExecutor;
 
-/// What a climber may move of a request, in units of time of whatever it climbs on.
+/// The parts of a request that a climber may move, in units of time of its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClimbedRequest {
     /// T: requests come this far apart at least.
@@ -25,7 +25,7 @@ pub struct ClimbedRequest {
 
 /// A device under requests whose arrivals are moved.
 pub trait Climbable {
-    /// What may be moved: one entry for each request of each task.
+    /// The parts that can be moved: one entry for each request of each task.
     fn requests(&self) -> &[ClimbedRequest];
 
     /// The latest end of a job of each request after its deadline, in nanoseconds or units, with
@@ -36,7 +36,7 @@ pub trait Climbable {
 /// How long a climber goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClimbOptions {
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     pub seed: u64,
     /// How often it starts anew.
     pub starts: u64,
@@ -46,7 +46,7 @@ pub struct ClimbOptions {
     pub until_late: bool,
 }
 
-/// Where a climber got to.
+/// The best point of a climber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Climbed {
     /// The latest end of the request, counted from its deadline; `None` where none was due.

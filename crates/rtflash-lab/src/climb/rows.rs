@@ -1,6 +1,6 @@
-//! What is necessary in (T''): the table of that name in docs/analysis.md, Section 6.1. Each set is
-//! accepted with a term left out of the test, or runs on a device without one of its rules, and a
-//! climber finds a run in which chip 0 is late.
+//! The necessary terms of (T''): the table of that name in docs/analysis.md, Section 6.1. Each set
+//! is accepted with a term left out of the test, or runs on a device without one of its rules, and
+//! a climber finds a run in which chip 0 is late.
 
 #![allow(non_snake_case)] // The document's letters.
 
@@ -13,7 +13,7 @@ use super::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips,
 use super::{Arrivals, Climbable, ClimbedRequest, OnExecutor};
 use crate::small_device::SmallDevice;
 
-/// What a row leaves out.
+/// The term that a row leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOutOfRow {
     /// A term of W2 or W3.
@@ -25,7 +25,7 @@ pub enum LeftOutOfRow {
 }
 
 impl LeftOutOfRow {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             LeftOutOfRow::Term(term) => term,
@@ -46,7 +46,7 @@ impl LeftOutOfRow {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What it leaves out.
+    /// The term that it leaves out.
     pub left_out: LeftOutOfRow,
     /// t_r, t_w, t_d and t_e, in units.
     pub times: [u16; 4],

@@ -21,7 +21,7 @@ pub struct ClimbArgs {
     /// A task set, each request of which is searched; without it: the sets of the last table of
     /// docs/analysis.md, Section 6.1
     file: Option<PathBuf>,
-    /// Where the randomness starts
+    /// The seed of the randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Runs for each request at most

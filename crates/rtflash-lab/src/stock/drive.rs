@@ -19,7 +19,7 @@ pub(super) enum StockArrivals {
     ToldStock,
 }
 
-/// What a drive is held to.
+/// The checks of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StockCheck {
     /// Requests meet their deadlines.
@@ -37,7 +37,7 @@ impl StockCheck {
     pub const ALL: [StockCheck; 4] =
         [StockCheck::Deadlines, StockCheck::VictimBound, StockCheck::Reclaimed, StockCheck::FreePage];
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             StockCheck::Deadlines => "deadlines",
@@ -53,9 +53,9 @@ impl StockCheck {
 pub struct StockFinding {
     /// Which one.
     pub check: StockCheck,
-    /// What it allows.
+    /// The allowed value.
     pub bound: u64,
-    /// What was seen.
+    /// The observed value.
     pub observed: u64,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct StockSource {
     pub(super) may: u64,
     pub(super) comes: Option<u64>,
     pub(super) releases: usize,
-    /// What a climber says: gaps, one after another, and then none.
+    /// The moves of a climber: gaps, one after another, and then none.
     pub(super) gaps: Vec<u64>,
 }
 

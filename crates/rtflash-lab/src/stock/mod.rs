@@ -22,10 +22,10 @@ use rtflash_run::soak::SoakWatch;
 /// Runs of each set.
 pub const STOCK_RUNS: u64 = 16;
 
-/// What is searched.
+/// The settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StockSearch {
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     pub seed: u64,
     /// The term that is left out of the test.
     pub left_out: Option<&'static str>,
@@ -42,11 +42,11 @@ pub struct StockBroken {
     pub first: u64,
     /// The set with the fewest requests and pages in which it did.
     pub smallest: TaskSet,
-    /// What was found in that.
+    /// The finding in that.
     pub finding: StockFinding,
 }
 
-/// What a search came to.
+/// The outcome of a search.
 #[derive(Debug)]
 pub struct StockSoaked {
     /// Cases that are over: fewer than asked for if the search was stopped.
@@ -112,7 +112,7 @@ pub fn stock_set(search: StockSearch, number: u64) -> Option<TaskSet> {
     shows.then_some(set)
 }
 
-/// What breaks in this run of a set, if anything does, and the passes of garbage collection.
+/// The check that breaks in this run of a set, if any does, and the passes of garbage collection.
 pub fn stock_run(search: StockSearch, set: &TaskSet, run: u64) -> (Option<StockFinding>, u64) {
     let mut rng = Stream::numbered(search.seed, b"drive\0\0\0", run);
     if search.climbs {

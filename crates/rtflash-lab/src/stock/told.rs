@@ -62,7 +62,7 @@ impl ToldStream {
 struct ToldStock {
     streams: Vec<ToldStream>,
     addresses: StockAddresses,
-    /// Of random addresses.
+    /// The seed of random addresses.
     seed: u64,
 }
 

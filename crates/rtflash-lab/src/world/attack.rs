@@ -1,4 +1,4 @@
-//! What a set at the limit is run under: everything that is meant to break its promise.
+//! The runs of a set at the limit: under everything that is meant to break its promise.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
     limited(&mut rng, carried.set(Some(often))?, allocator, analysis, left_out, true)
 }
 
-/// What was drawn, before the period of the last task's reads is brought to the limit.
+/// The drawn set, before the period of the last task's reads is brought to the limit.
 struct Carried {
     device: Device,
     tasks: Vec<Task>,
@@ -114,7 +114,7 @@ impl Carried {
 
 /// Times with which a step of programming or collecting is long beside the pages that are moved.
 fn device(rng: &mut Stream, places: &Places, rows: bool, cached: bool) -> Option<Device> {
-    // Where rows are moved, only an erase is long.
+    // If rows are moved, only an erase is long.
     let program = if rows { 12 } else { 120 };
     let times = [(1, 4), (4, program), (3, 10), (40, 240)].map(|(least, most)| rng.within(least, most));
     let pages = if rows { rng.small(4, 24) } else { rng.one_of(&[1, 2, 16]) };

@@ -33,7 +33,7 @@ fn is_stated(term: &str) -> bool {
     ["arrivals", "server-reserve", "reserve-page", "victim-page", "servers", "spare-blocks"].contains(&term)
 }
 
-/// What is tested: how tasks and chips are divided does not change with requests.
+/// The subject of a test: how tasks and chips are divided does not change with requests.
 struct Tested {
     clusters: Vec<Cluster>,
     placements: Vec<Placement>,

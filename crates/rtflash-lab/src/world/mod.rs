@@ -13,7 +13,7 @@ mod told;
 
 pub use search::{LeftOut, SmallSearch, case, judge, soak_small, soak_without};
 
-/// What small sets are drawn from. Each is run 16 times.
+/// A world that small sets are drawn from. Each is run 16 times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmallWorld {
     /// Sets at the limit of (T) or (T'), for stripes.
@@ -65,7 +65,7 @@ impl SmallWorld {
     /// Runs of each set.
     pub const RUNS_OF_A_SET: u64 = 16;
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             SmallWorld::Stripe => "stripe",

@@ -7,12 +7,12 @@ use rtflash_run::soak::{Case, FailedRuns, SoakOutcome, SoakTally, SoakWatch, Soa
 use super::limit::{LimitSet, accepted};
 use super::{SmallWorld, attack, carried, copied, drained, limit, told};
 
-/// What is searched.
+/// The settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmallSearch {
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     pub seed: u64,
-    /// What cases are drawn from.
+    /// A world that cases are drawn from.
     pub world: SmallWorld,
     /// The term, one of [`SmallWorld::terms`], that is left out of the world's test.
     pub left_out: Option<&'static str>,
@@ -20,7 +20,7 @@ pub struct SmallSearch {
     pub climbs: bool,
 }
 
-/// What a search with a term left out of the test came to. Nothing of it was promised.
+/// The outcome of a search with a term left out of the test. Nothing of it was promised.
 pub struct LeftOut {
     /// Sets that the test accepts so.
     pub sets: u64,

@@ -36,7 +36,7 @@ pub(super) fn draw(seed: u64, number: u64, left_out: Option<&'static str>) -> Op
     shows.then_some(limit)
 }
 
-/// The device with commands no longer than transfers. Where times vary, sensing does as Q5 allows.
+/// The device with commands no longer than transfers. If times vary, sensing does as Q5 allows.
 fn with_commands(rng: &mut Stream, device: &Device, varies: bool) -> Option<Device> {
     let spec = device.spec();
     let command = rng.within(1, spec.page_transfer.as_ns());

@@ -1,6 +1,6 @@
 //! Blocks that fail at the worst time (docs/analysis.md, Section 17): firmware on sets brought to
-//! the limit of what is accepted, on buses that serve first come, first served. Who chooses what
-//! fails sees what is pending.
+//! the limit of what is accepted, on buses that serve first come, first served. The adversary that
+//! chooses failures sees the pending work.
 
 mod limit;
 
@@ -18,8 +18,8 @@ use rtflash_trace::NO_LPN;
 use crate::flash::{Flash, Lists};
 use limit::{Limit, one_in};
 
-/// What a chip does: parts, each with or without the bus. `until`: the end of the first one, if it
-/// has begun; `asked`: since when it waits for the bus.
+/// The work of a chip: parts, each with or without the bus. `until`: the end of the first one, if
+/// it has begun; `asked`: since when it waits for the bus.
 struct Doing {
     parts: VecDeque<(bool, u64)>,
     until: u64,
@@ -64,7 +64,7 @@ impl Chips<'_> {
         assert!(before.is_none(), "chip {chip} is idle");
     }
 
-    /// What comes about now: the chips whose operations are over.
+    /// The events of this instant: the chips whose operations are over.
     fn ends(&mut self) -> Vec<u32> {
         let mut over = Vec::new();
         for (&chip, doing) in self.doing.iter_mut().filter(|(_, doing)| doing.until == self.now) {
@@ -165,7 +165,7 @@ impl RequestHost for Chips<'_> {
     }
 }
 
-/// What a dispatch tells by itself: requests whose pages were never written are over.
+/// The events that a dispatch reports by itself: requests whose pages were never written are over.
 #[derive(Default)]
 struct Told(u64, Vec<(u32, u64, u64)>);
 

@@ -1,6 +1,6 @@
-//! What is necessary in (T''): the table of that name in docs/analysis.md, Section 6.1. Each set is
-//! accepted by (T'') without one of its terms, or runs on a device without one of its rules. Each
-//! set is late in a run.
+//! The necessary terms of (T''): the table of that name in docs/analysis.md, Section 6.1. Each set
+//! is accepted by (T'') without one of its terms, or runs on a device without one of its rules.
+//! Each set is late in a run.
 
 #![allow(non_snake_case)] // The document's letters.
 

@@ -152,7 +152,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
     }
 }
 
-/// What the search accepts with all terms is what an allocator accepts.
+/// A set that the search accepts with all terms is one that an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
     const SMALL: [SmallWorld; 12] = [

@@ -103,7 +103,7 @@ fn a_camera_in_zones() {
     // A read is due every 36 ms: 20 pages of 210 µs.
     assert_eq!(demand.at(span(30 * MS)).as_ns(), write(1).into());
     assert_eq!(demand.at(span(36 * MS)).as_ns(), (write(1) + 20 * 210 * US).into());
-    // Of 22 requests the last page is the 264-th: a second reset.
+    // The last page of 22 requests is the 264-th: a second reset.
     assert_eq!(demand.at(span(22 * 30 * MS)).as_ns(), (22 * write(0) + 2 * 5 * MS + 18 * 20 * 210 * US).into());
     assert_eq!(demand.tightest(), Some(Nearest { length: span(30 * MS), slack: 16_870_000 }));
     let load = 4.2 / 36.0 + 7.92 / 30.0 + 5.0 / 30.0 * 12.0 / 256.0;
@@ -155,7 +155,7 @@ fn the_one_in_N_j_is_necessary() {
 fn reads_in_a_queue_are_charged_less() {
     let device = device();
     let T = 100 * MS;
-    // What one more page of a request costs, beside three chips that read for as long as can be.
+    // The cost of one more page of a request, beside three chips that read for as long as can be.
     let page = |pages: u64, queued: bool| {
         let at = |pages| {
             let mut contention = Contention::new(&device);

@@ -1,4 +1,4 @@
-//! What is wrong with a description of a device.
+//! The fault of a description of a device.
 
 use super::{DeviceSpec, MAX_CHIPS};
 use crate::on_chip::OperationTime;

@@ -9,13 +9,13 @@ use crate::time::Span;
 /// single time, which is the longest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortest {
-    /// Of sensing a page.
+    /// The least time of sensing a page.
     pub page_read: Option<Span>,
-    /// Of programming a page.
+    /// The least time of programming a page.
     pub page_program: Option<Span>,
-    /// Of erasing a block.
+    /// The least time of erasing a block.
     pub block_erase: Option<Span>,
-    /// Of moving a page over the bus.
+    /// The least time of moving a page over the bus.
     pub page_transfer: Option<Span>,
 }
 

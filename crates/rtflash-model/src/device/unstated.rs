@@ -1,11 +1,11 @@
-//! What a description of a device may leave out.
+//! The fields that a description of a device may leave out.
 
 use super::{DeviceSpec, Shortest};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
-/// A device of which nothing is stated. What has to be is zero, so that [`Device::new`] refuses a
-/// description that leaves it out; λ, for which zero is none, is 1/2.
+/// A device of which nothing is stated. A field that has to be stated is zero, so that
+/// [`Device::new`] refuses a description that leaves it out; λ, for which zero is none, is 1/2.
 ///
 /// [`Device::new`]: crate::Device::new
 impl Default for DeviceSpec {

@@ -140,7 +140,7 @@ impl<'s, 't> Draft<'s, 't> {
     }
 
     fn cluster(&mut self, reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) {
-        // Of what is beyond hope no more is kept, however many clusters follow.
+        // No more than one hopeless cluster is kept, however many follow.
         if self.clusters.is_empty() || !reader.is_hopeless() {
             self.clusters.push(Cluster::default());
             self.certificates.push(None);
@@ -262,7 +262,7 @@ impl EntryAt {
     }
 }
 
-/// What a cluster is said to rely on; `None` where something wrong has been recorded.
+/// The stated reliance of a cluster; `None` where something wrong has been recorded.
 fn reliance<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Reliance> {
     const NAMES: &str = "`nothing`, `neighbours` or `queue`";
     let name = reader.string(raw, place, NAMES)?;

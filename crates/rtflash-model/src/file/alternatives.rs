@@ -1,5 +1,5 @@
-//! What may be written in the place of what rtflash writes: sizes, rates and the names of
-//! datasheets, in the schemas.
+//! The alternatives to rtflash's own output in the schemas: sizes, rates and the names of
+//! datasheets.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ fn insert(schema: &mut Schema, field: &str, value: Value) {
     }
 }
 
-/// What holds beside all else.
+/// The rules beside all else.
 fn require(schema: &mut Schema, rules: Vec<Value>) {
     schema.insert("allOf".to_owned(), Value::Array(rules));
 }

@@ -117,7 +117,7 @@ impl Change {
     /// reader says what is wrong.
     ///
     /// # Errors
-    /// Where the path leads nowhere. Only its last field may be new.
+    /// If the path leads nowhere. Only its last field may be new.
     pub fn apply(&self, text: &str) -> Result<String, ChangeError> {
         let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let Ok(root) = <&RawValue>::deserialize(&mut serde_json::Deserializer::from_str(body)) else {

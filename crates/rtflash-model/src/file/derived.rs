@@ -1,6 +1,6 @@
 //! Task sets as serde reads them: the reader of what is right. It says nothing of what is wrong,
-//! and leaves that, sizes, rates and escaped names to the reader with carets. What is read here,
-//! that one reads alike.
+//! and leaves that, sizes, rates and escaped names to the reader with carets. The reader with
+//! carets reads the same texts with the same results.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! What is wrong with a text, and on which bytes of it.
+//! The faults of a text, each with its bytes.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub struct Diagnostic {
     pub path: Path,
     /// A clause without a full stop. It can quote names of any length that hold any character.
     pub problem: String,
-    /// What would be right, a clause that follows "expected".
+    /// The expected value, a clause that follows "expected".
     pub expected: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a file says about itself.
+//! A file's remarks about itself.
 
 use std::fmt;
 use std::ops::Deref;

@@ -47,7 +47,7 @@ impl<'p> Place<'p> {
     }
 }
 
-/// What an object has for one of its known fields.
+/// The content of an object's known field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot<'t> {
     /// It is not there.

@@ -1,5 +1,5 @@
-//! What the readers of all the files share: objects with known fields, lists, and the collection of
-//! all that is wrong.
+//! The parts that the readers of all the files share: objects with known fields, lists, and the
+//! collection of all faults.
 
 use std::collections::HashSet;
 use std::ops::Range;

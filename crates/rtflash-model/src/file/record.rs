@@ -10,7 +10,7 @@ pub const ANSWER_FORMAT: u64 = 1;
 
 const AN_ANSWER: &str = "an allocation, or a line that `rtflash alloc --format json` printed";
 
-/// What a line holds that stands where an allocation is expected.
+/// The content of a line where an allocation is expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllocationRecord {
     /// Clusters: [`read_allocation`](crate::read_allocation) reads them.

@@ -6,7 +6,7 @@ use crate::capped::capped;
 use crate::task::{Access, Request};
 use crate::time::Span;
 
-/// What stands in for a number of pages that is wrong.
+/// The substitute for a number of pages that is wrong.
 const A_PAGE: u64 = 1;
 
 pub(super) const SHORTEST: Span = Span::from_ns(1).expect("one is below 2^63");
@@ -177,7 +177,7 @@ fn period_at(reader: &mut Reader<'_>, raw: &str, place: &Place<'_>, bytes: u128,
 
 /// The pages that a rate fills in a period, the last one perhaps in part.
 fn pages_at(period: Span, rate: u64, page_size: u64) -> u64 {
-    // Both are below 2⁶⁴. What fits into no 64 bits is more than any device takes.
+    // Both are below 2⁶⁴. A number of more than 64 bits exceeds every device.
     let bytes = (u128::from(rate) * u128::from(period.as_ns())).div_ceil(1_000_000_000);
     capped(bytes.div_ceil(page_size.into()))
 }

@@ -1,4 +1,5 @@
-//! Where a JSON value ends: a count of brackets that goes on where it stopped when more bytes come.
+//! The scan for the end of a JSON value: a count of brackets that goes on where it stopped when
+//! more bytes come.
 
 /// A frame, scanned up to the position `at` of a buffer.
 #[derive(Debug)]

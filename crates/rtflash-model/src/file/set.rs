@@ -16,7 +16,7 @@ use crate::task_set::{TaskSet, faults};
 
 const A_TASK_SET: &str = "a task set: a JSON object with `device` and `tasks`";
 
-/// What a task-set file holds.
+/// The content of a task-set file.
 #[derive(Debug, Clone)]
 pub struct TaskSetFile {
     /// The task set.
@@ -93,7 +93,7 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
     let readable = reader.faults() == 0;
     let checked = match device {
         Some(device) => TaskSet::new(device, tasks.values, jobs.values).map(Some),
-        // What would be wrong on every device.
+        // The faults on every device.
         None => Err(faults(None, &tasks.values, &jobs.values)),
     };
     match checked {

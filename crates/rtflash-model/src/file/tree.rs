@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::invalid::PathStep;
 
-/// What sort of value a text is, by its first byte.
+/// The kind of a value, by the first byte of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonKind {
     /// `null`.
@@ -32,7 +32,7 @@ pub enum JsonKind {
 }
 
 impl JsonKind {
-    /// Of the text of a value.
+    /// The kind of the value in a text.
     pub fn of(raw: &str) -> JsonKind {
         match raw.as_bytes().first() {
             Some(b'{') => JsonKind::Object,
@@ -57,7 +57,7 @@ impl JsonKind {
     }
 }
 
-/// Where `part`, a slice of `text`, stands in it. A slice of another text gives an empty range.
+/// The range of `part`, a slice of `text`, in it. A slice of another text gives an empty range.
 pub(super) fn range_in(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
     match start.checked_add(part.len()) {

@@ -26,7 +26,7 @@ pub(super) struct TaskSetWire<'a> {
     /// Streams of I/O jobs that are not real-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) jobs: Option<Vec<JobWire<'a>>>,
-    /// What the file says about itself: any value; it is passed through.
+    /// The file's remarks about itself: any value; it is passed through.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub(super) meta: Option<&'a RawValue>,
@@ -56,7 +56,7 @@ pub(super) struct ProfileName(pub(super) &'static str);
     { "required": ["write"], "properties": { "write": { "not": { "type": "null" } } } }
 ]))]
 pub(super) struct TaskWire<'a> {
-    /// What tells it from the other tasks and jobs.
+    /// Its name among all tasks and jobs.
     #[schemars(length(min = 1))]
     pub(super) name: &'a str,
     /// (r, T^r).
@@ -101,7 +101,7 @@ pub(super) struct RequestWire {
 #[serde(rename = "Job", deny_unknown_fields)]
 #[schemars(transform = alternatives::job)]
 pub(super) struct JobWire<'a> {
-    /// What tells it from the other jobs and tasks.
+    /// Its name among all jobs and tasks.
     #[schemars(length(min = 1))]
     pub(super) name: &'a str,
     /// Pages that each job reads.
@@ -126,8 +126,8 @@ pub(super) enum ArrivalsWire<'a> {
     At(#[schemars(with = "Vec<Time>")] Cow<'a, [Time]>),
 }
 
-/// What is read where an allocation is expected: an allocation, or another line that `rtflash alloc
-/// --format json` prints.
+/// The kinds of lines where an allocation is expected: an allocation, or another line that `rtflash
+/// alloc --format json` prints.
 #[derive(JsonSchema)]
 #[schemars(rename = "AllocationLine", untagged)]
 #[allow(dead_code)]
@@ -157,11 +157,11 @@ pub(super) struct NoAllocation {
 pub(super) struct NoAnswer {
     /// The format of the line.
     format: Option<AnswerFormat>,
-    /// What is wrong with it.
+    /// The fault.
     error: ErrorWire,
 }
 
-/// What is wrong. Other fields are passed over.
+/// The fault. Other fields are passed over.
 #[derive(JsonSchema)]
 #[schemars(rename = "Error")]
 #[allow(dead_code)]
@@ -193,17 +193,17 @@ pub(super) struct ClusterWire {
     /// Its chips: numbers from 0, channel by channel.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     chips: Vec<u32>,
-    /// The names of its tasks. Where every task of the set is in a cluster, other names are those
-    /// of tasks that are gone.
+    /// The names of its tasks. If every task of the set is in a cluster, other names are those of
+    /// tasks that are gone.
     #[schemars(extend("uniqueItems" = true))]
     tasks: Option<Vec<String>>,
-    /// What a sound analysis promises of it.
+    /// The promise of a sound analysis to it.
     certificate: Option<CertificateWire>,
-    /// What it is said to rely on, which `check` judges.
+    /// The stated reliance, which `check` judges.
     relies_on: Option<RelianceWire>,
 }
 
-/// What a cluster relies on to hold, from the least to the most.
+/// The reliance of a cluster that holds, from the least to the most.
 #[derive(JsonSchema)]
 #[schemars(rename = "Reliance", rename_all = "lowercase")]
 #[allow(dead_code)]
@@ -216,7 +216,7 @@ pub(super) enum RelianceWire {
     Queue,
 }
 
-/// What a sound analysis promises of a cluster: the device runs by it. Other fields are passed
+/// The promise of a sound analysis to a cluster: the device runs by it. Other fields are passed
 /// over.
 #[derive(JsonSchema)]
 #[schemars(rename = "Certificate")]
@@ -241,8 +241,8 @@ pub(super) struct CertificateWire {
     tightest_ns: Option<u64>,
     /// Its slack.
     slack_ns: Option<i64>,
-    /// Whether a superblock may backfill (true). What is promised of one that may not supposes that
-    /// it does not.
+    /// Whether a superblock may backfill (true). The promise to a superblock that may not supposes
+    /// that it does not.
     backfill: Option<bool>,
 }
 

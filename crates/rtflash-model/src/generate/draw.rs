@@ -50,7 +50,7 @@ pub enum Refusal {
 impl Refusal {
     const ALL: [Refusal; 4] = [Refusal::Share, Refusal::Period, Refusal::Pages, Refusal::Alone];
 
-    /// What would make it rarer.
+    /// A change that makes it rarer.
     fn advice(self) -> &'static str {
         match self {
             Refusal::Share => "ask for less utilization or more tasks",

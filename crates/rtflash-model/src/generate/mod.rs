@@ -17,9 +17,9 @@
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
 //! 3. T^r and T^w are uniform in [100, 500) ms, or as [`PeriodRange`] says; pages =
 //!    ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest nanosecond, so that the pages,
-//!    which are whole, still make up U. No T may exceed 1000 s. Where a [`PageRange`] is given,
+//!    which are whole, still make up U. No T may exceed 1000 s. If a [`PageRange`] is given,
 //!    pages are first moved into it, so that T may leave its range.
-//! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing
+//! 4. The task must fit on the whole device alone. The caller decides what that means: nothing
 //!    here knows an analysis.
 //!
 //! Then each request is made random, sequential or a stream ([`Accesses`] says how), by a random

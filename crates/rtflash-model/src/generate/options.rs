@@ -1,4 +1,4 @@
-//! What to draw: generator, device, number of tasks, seed.
+//! The specification of draws: generator, device, number of tasks, seed.
 
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub struct SetSpec {
     pub tasks: u32,
     /// How the utilization is divided among them.
     pub generator: Generator,
-    /// What a page costs.
+    /// The cost of a page.
     pub page_costs: PageCosts,
     /// How each task's utilization is split between reading and writing.
     pub writes: Writes,
@@ -152,7 +152,7 @@ pub enum OptionsError {
     SharedWriters,
 }
 
-/// What to draw, checked: 1 ≤ n ≤ [`Generator::max_tasks`], K ≤ n, pages cost time.
+/// The specification of draws, checked: 1 ≤ n ≤ [`Generator::max_tasks`], K ≤ n, pages cost time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetOptions {
     spec: SetSpec,

@@ -18,7 +18,7 @@ pub(super) enum ShareProposal {
         method: Method,
         /// Whether what is drawn is 1 − U_i, and `total` n − U.
         complement: bool,
-        /// What each U_i has beyond what is drawn.
+        /// The least value of each U_i, to which the draw is added.
         least: f64,
     },
     /// No total is divided: tasks get their utilizations with their requests.
@@ -59,7 +59,7 @@ impl ShareProposal {
             }
             // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
             // carries the uniform distribution on the one to the uniform distribution on the other.
-            // Of the two, the slice of the smaller sum is discarded less often.
+            // The slice of the smaller sum is discarded less often.
             Generator::UUniFast => {
                 let complement = billionths > max - billionths;
                 let total = if complement { in_units(max - billionths) } else { total };

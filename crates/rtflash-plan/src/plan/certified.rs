@@ -60,7 +60,7 @@ pub(super) fn cluster(
     let all = layout.logical_pages();
     let streams = set.jobs().len();
     let with_jobs = [own.as_slice(), &vec![None; streams]].concat();
-    // Where the tasks leave no pages to the jobs, these read and write the tasks'.
+    // If the tasks leave no pages to the jobs, these read and write the tasks'.
     let shared = || {
         let mut found = ranges(all.into(), row, &own)?;
         found.extend(std::iter::repeat_n(Lpn(0)..Lpn(all), streams));

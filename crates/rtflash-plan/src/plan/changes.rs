@@ -25,7 +25,7 @@ pub struct CollectionChange {
 /// A change, and what follows for its passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedChange {
-    /// What is changed.
+    /// The change.
     pub change: CollectionChange,
     /// C_g: what a pass takes at most from then on.
     pub pass: Span,

@@ -42,7 +42,7 @@ pub enum PlanError {
     Certificate {
         /// The cluster, by position.
         cluster: usize,
-        /// What is wrong with it.
+        /// The fault.
         fault: &'static str,
     },
     /// Under its certificate a cluster has no room for its reserve and a page of each task.

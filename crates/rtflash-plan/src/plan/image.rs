@@ -23,7 +23,7 @@ pub enum NoImage {
     /// Pages of a request, or a period, of this source are more than an image counts.
     #[error("request source {0} is larger than an image can say")]
     TooLarge(SourceId),
-    /// What is written is not what can be read.
+    /// The written image cannot be read.
     #[error("the image would not be loaded: {0}")]
     Unsound(ImageError),
 }

@@ -1,4 +1,4 @@
-//! What is to be run: sources of jobs, clusters, and how long operations take.
+//! The plan of a run: sources of jobs, clusters, and how long operations take.
 
 mod build;
 mod certified;
@@ -29,7 +29,7 @@ pub use zones::{ZoneRing, ring_of};
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::jobs::{JobId, Kind};
 
-/// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
+/// The allocation's terms for one cluster, as far as a run has to obey it or is judged by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterTerms {
     /// A utilization test accepted it.
@@ -52,10 +52,10 @@ pub enum Promise {
     Certified(PerId<ClusterId, Certified>),
 }
 
-/// What a cluster with a certificate has beside its [`ClusterPlan`].
+/// The part of a cluster with a certificate beside its [`ClusterPlan`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certified {
-    /// What it is run by.
+    /// The certificate by which it runs.
     pub certificate: Certificate,
     /// C_g: what a pass of a processor takes at most; `None` without garbage collection.
     pub pass: Option<Span>,
@@ -99,9 +99,9 @@ pub enum Owner {
 /// A source of jobs: a task's reads, writes or garbage collection, or a job stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What its jobs are called, before `#` and the number: `camera.read`, `camera.gc`, `log`.
+    /// The name of its jobs, before `#` and the number: `camera.read`, `camera.gc`, `log`.
     pub name: String,
-    /// What its jobs are.
+    /// The kind of its jobs.
     pub kind: Kind,
     /// Whose jobs they are.
     pub owner: Owner,
@@ -119,7 +119,7 @@ pub struct Source {
     pub jitter: Span,
     /// Which pages of its owner's range a request takes; it counts under a certificate alone.
     pub access: Access,
-    /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
+    /// The longest time that the analysis allows a job that runs alone: C + D, or C^g.
     pub bound: Option<Span>,
 }
 
@@ -167,11 +167,11 @@ pub struct ClusterPlan {
     pub page_delay: Span,
     /// How its blocks are divided.
     pub layout: Layout,
-    /// What its tasks declare to keep on it; `None` where none declares anything.
+    /// The data that its tasks declare to keep on it; `None` where none declares anything.
     pub data: Option<Data>,
 }
 
-/// What the tasks of a cluster declare to keep on it.
+/// The data that the tasks of a cluster declare to keep on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Data {
     /// Pages that this takes, a page for each task that declares nothing included.
@@ -296,7 +296,7 @@ impl Plan {
         PerId::filled(entry, self.sources.count())
     }
 
-    /// What a job is called: `camera.read#0`.
+    /// The name of a job: `camera.read#0`.
     pub fn job_name(&self, job: JobId) -> String {
         format!("{}#{}", self.sources[job.source].name, job.index)
     }

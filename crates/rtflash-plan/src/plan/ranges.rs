@@ -9,7 +9,7 @@ use crate::ids::Lpn;
 
 pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
     let space = set.space(&cluster.tasks, cluster.size(), placement);
-    // What is said of more than 64 bits hold: they do not fit.
+    // Data of more pages than 64 bits hold do not fit either.
     space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
 }
 

@@ -1,4 +1,4 @@
-//! What steps and passes take at most under a certificate.
+//! The longest times of steps and passes under a certificate.
 
 use rtflash_model::{Device, Placement, Span};
 

@@ -2,7 +2,7 @@
 
 use rtflash_model::{Device, Instant, Span};
 
-/// What one page operation takes on this device, the transfer of the page included.
+/// The time of one page operation on this device, the transfer of the page included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     read: Span,

@@ -86,7 +86,7 @@ impl Plan {
         let of = &self.clusters[cluster];
         let chips = u64::from(of.layout.chips());
         let zone = chips * u64::from(of.layout.pages());
-        // Of consecutive pages the first s of each zone are the first ones of blocks.
+        // Among consecutive pages the first s of each zone are the first ones of blocks.
         let resets = pages / zone * chips + (pages % zone).min(chips);
         StepSpans::new(&self.device, of.page_delay)?.erase.checked_mul(resets)
     }

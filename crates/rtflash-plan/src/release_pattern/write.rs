@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::release_pattern::read_partial_release_pattern;
 
-    /// What is written is read back, whatever is stated.
+    /// A state is read back as it was written, whatever is stated.
     #[test]
     fn what_is_written_is_read_back() {
         let text = r#"{"device":"dgist-2021","tasks":[

@@ -15,7 +15,7 @@ pub struct Case {
     pub run: u64,
     /// Device, tasks and jobs.
     pub set: TaskSet,
-    /// Who divides the chips.
+    /// The allocator that divides the chips.
     pub allocator: &'static dyn Allocator,
     /// Whose promises are tested.
     pub analysis: &'static dyn Analysis,
@@ -26,7 +26,7 @@ pub struct Case {
 /// The readings of Theorem 1.
 const THEOREM_1: [&dyn Analysis; 2] = [&Thesis, &ThesisEvaluated];
 
-/// What cases are drawn from.
+/// A world that cases are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
     /// Everything: shared channels, every dispatch, service, aging and address pattern.
@@ -39,7 +39,7 @@ pub enum World {
 }
 
 impl World {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             World::Any => "any",
@@ -115,7 +115,7 @@ pub(super) fn with_adversaries(mut case: Case) -> Case {
         case.options.phases = phases;
     }
     case.options.ties = rng.one_of(&[Ties::Lowest, Ties::Lowest, Ties::Highest, Ties::Random]);
-    // What relies on the queue needs a bus that serves first come, first served.
+    // An analysis that relies on the queue needs a bus that serves first come, first served.
     let queue = case.analysis.relies_on() == Reliance::Queue;
     let arbitration = rng.one_of(&[Arbitration::Fifo, Arbitration::Fifo, Arbitration::RoundRobin]);
     case.options.arbitration = if queue { Arbitration::Fifo } else { arbitration };

@@ -1,7 +1,7 @@
 //! Random search for a broken assumption.
 //!
 //! A case is drawn, allocated, and, where the analysis promises that it is schedulable, run and
-//! judged. Of every assumption that breaks, the first case is shrunk.
+//! judged. For every assumption that breaks, the first case is shrunk.
 
 mod certified;
 mod draw;
@@ -20,12 +20,12 @@ pub use tally::{Broken, FailedRuns, SoakTally, SoakWatch, Soaked, soak, tally};
 
 use crate::case::execute;
 
-/// What is searched.
+/// The settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     pub seed: u64,
-    /// What cases are drawn from.
+    /// A world that cases are drawn from.
     pub world: World,
 }
 
@@ -38,14 +38,14 @@ pub fn draw(Search { seed, world }: Search, run: u64) -> Option<Case> {
     case.map(draw::with_adversaries)
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Debug)]
 pub enum SoakOutcome {
     /// The analysis promises nothing, or the case cannot be run.
     Nothing,
     /// Promised and run.
     Judged {
-        /// What the checkers found.
+        /// The findings of the checkers.
         findings: Vec<Finding>,
         /// The real-time load of the fullest cluster, in millionths; with certificates only.
         load: u64,

@@ -15,7 +15,7 @@ pub struct Broken {
     pub first: u64,
     /// The smallest case found.
     pub smallest: Case,
-    /// What was found in it.
+    /// The finding in it.
     pub finding: Finding,
 }
 
@@ -36,7 +36,7 @@ impl<F: Fn(u64) + Sync> SoakWatch for F {
     }
 }
 
-/// What a search came to.
+/// The outcome of a search.
 pub struct Soaked {
     /// Cases that are over: fewer than asked for if the search was stopped.
     pub cases: u64,
@@ -66,7 +66,7 @@ impl FailedRuns {
     }
 }
 
-/// What the runs of some sets came to.
+/// The outcome of the runs of some sets.
 #[derive(Debug, Clone, Default)]
 pub struct SoakTally {
     /// Cases that are over.
@@ -79,7 +79,7 @@ pub struct SoakTally {
     pub load: u64,
     /// Those in which a request or a job of garbage collection was late.
     pub late: FailedRuns,
-    /// Of each assumption that broke.
+    /// The runs that failed, for each assumption that broke.
     pub broken: BTreeMap<Assumption, FailedRuns>,
 }
 

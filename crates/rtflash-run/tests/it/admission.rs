@@ -22,7 +22,7 @@ use rtflash_trace::{Observer, Record, TermsChange};
 
 use crate::drawn::{busier, ns, times};
 
-/// What a history runs on.
+/// The kind of certificates that a history runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     /// Stripes and superblocks.
@@ -107,7 +107,7 @@ fn any_task(rng: &mut Stream, number: u64) -> Task {
     Task { name: format!("t{number}"), read, write, data_pages: None }
 }
 
-/// What happened in the histories that were run.
+/// The events in the histories that were run.
 #[derive(Debug, Default)]
 struct Seen {
     histories: usize,
@@ -121,7 +121,7 @@ struct Seen {
     broken: usize,
 }
 
-/// What is done otherwise than the theorems say.
+/// An action that differs from those that the theorems demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tampering {
     /// Nothing.
@@ -134,7 +134,7 @@ enum Tampering {
     PassesAtOnce,
     /// The first request comes at once.
     NoWait,
-    /// What is refused is added all the same, where the certificate is kept.
+    /// A task that is refused is added all the same, where the certificate is kept.
     Refused,
 }
 
@@ -525,7 +525,7 @@ fn recorded() -> (Plan, Options, Vec<Record>) {
     (plan, options, records)
 }
 
-/// What the judge of a trace finds broken.
+/// The checks that the judge of a trace finds broken.
 fn broken(plan: &Plan, options: &Options, records: &[Record]) -> Vec<&'static str> {
     let all: Vec<_> = plan.clusters().ids().collect();
     let mut checks = Checks::of_trace(plan, options.dispatch, &all);

@@ -24,7 +24,7 @@ use worlds::{
     suspending_worlds, told_worlds, trimming_worlds, worlds, zoned_worlds,
 };
 
-/// What an alteration does to a world's trace: the checks that fail then; `None` where there is
+/// The checks that fail once an alteration has changed a world's trace; `None` where there is
 /// nothing to be altered.
 fn broken(world: &World, alteration: &Alteration) -> Option<Vec<&'static str>> {
     let mut records = world.records.clone();
@@ -88,8 +88,7 @@ fn alterations_of_other_runs_are_caught() {
     assert!(caught > 600, "{caught}");
 }
 
-/// Of chips with two page registers, too, nothing passes that is wrong, if not always by the same
-/// checker.
+/// No fault passes on chips with two page registers either, if not always by the same checker.
 #[test]
 fn alterations_with_two_page_registers_are_seen() {
     are_seen(&cached_worlds());
@@ -129,7 +128,7 @@ fn alterations_where_blocks_fail_are_seen() {
     are_seen(&failing_worlds());
 }
 
-/// What may be wrong with blocks that fail is caught by the checkers that are for it.
+/// Faults in the records of blocks that fail are caught by the checkers that are for them.
 #[test]
 fn failures_are_what_they_are_said_to_be() {
     let mut caught = BTreeSet::new();
@@ -184,7 +183,7 @@ fn a_failed_erase_is_tied_to_its_erase() {
     }
 }
 
-/// What may be wrong with erases that are suspended is caught by the checkers that are for it.
+/// Faults in the records of suspended erases are caught by the checkers that are for them.
 #[test]
 fn suspensions_are_what_they_are_said_to_be() {
     let mut caught = BTreeSet::new();
@@ -207,7 +206,7 @@ fn suspensions_are_what_they_are_said_to_be() {
     assert_eq!(caught.len(), SUSPENSIONS.len(), "{caught:?}");
 }
 
-/// What may be wrong with wear that is levelled is caught by the checkers that are for it.
+/// Faults in the records of levelled wear are caught by the checkers that are for them.
 #[test]
 fn wear_is_levelled_as_it_is_said_to_be() {
     let mut caught = BTreeSet::new();
@@ -227,8 +226,8 @@ fn wear_is_levelled_as_it_is_said_to_be() {
     assert_eq!(caught.len(), WEAR.len(), "{caught:?}");
 }
 
-/// What may be wrong with pages that are trimmed is caught by the checkers that are for it; and
-/// what else may be wrong is seen as well.
+/// Faults in the records of trimmed pages are caught by the checkers that are for them; and other
+/// faults are seen as well.
 #[test]
 fn what_is_trimmed_holds_nothing() {
     let worlds = trimming_worlds();
@@ -250,7 +249,7 @@ fn what_is_trimmed_holds_nothing() {
     are_seen(&worlds);
 }
 
-/// Where each of two transfers is that a read's command and the page before it are, in one turn.
+/// The places of two transfers, a read's command and the page before it, in one turn.
 fn joined(records: &[Record]) -> Option<(usize, usize)> {
     let transfers = records.iter().enumerate().filter_map(|(at, record)| match record {
         Record::Transfer(it) => Some((at, *it)),
@@ -267,7 +266,7 @@ fn joined(records: &[Record]) -> Option<(usize, usize)> {
     })
 }
 
-/// What may be wrong with a command and the page that it goes with.
+/// Faults of a command and the page that it goes with are caught.
 #[test]
 fn commands_that_go_with_pages_do_so() {
     type Change = fn(&mut Vec<Record>, usize, usize);
@@ -309,7 +308,7 @@ fn commands_that_go_with_pages_do_so() {
     }
 }
 
-/// What is altered where tasks own zones is seen as well.
+/// An alteration is seen as well if tasks own zones.
 #[test]
 fn alterations_of_zones_are_seen() {
     let mut seen = BTreeSet::new();
@@ -318,7 +317,7 @@ fn alterations_of_zones_are_seen() {
         assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
         for alteration in ALTERATIONS.iter().filter(|it| it.name != "victims are said to be the worst") {
             let mut records = world.records.clone();
-            // Of victims there is nothing to be altered.
+            // Victims cannot be altered here.
             if (alteration.alter)(&mut records).is_none() || records == world.records {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the sound analyses promise is kept on the device: random sets that they accept, under
+//! The device keeps the promises of the sound analyses: random sets that they accept, under
 //! everything that is meant to break them.
 
 use rtflash_analysis::certified::{ChannelContention, Choice, ChosenGc, choose};
@@ -177,7 +177,7 @@ fn run_all(seed: u64, cases: u64) -> (u64, u64, u64) {
     for case in 0..cases {
         let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
-        // What is drawn need not fit.
+        // A drawn set need not fit.
         if executed.findings.iter().any(|finding| finding.assumption.name() == "data-fit" && !finding.gauge.holds()) {
             continue;
         }

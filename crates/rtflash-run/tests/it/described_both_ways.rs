@@ -30,7 +30,7 @@ fn described(spec: DeviceSpec, read: bool, program: bool) -> Device {
     .expect("what is left on the chip was a device's")
 }
 
-/// What a run came to, in words; or why there was none.
+/// The outcome of a run, in words; or why there was none.
 fn run(set: &TaskSet, outcome: &Outcome, analysis: &dyn Analysis, options: &Options) -> Option<String> {
     match execute(set, outcome.allocation()?, analysis, options, None) {
         Ok(run) => Some(format!("{:?} {:?}", run.findings, run.report)),

@@ -53,7 +53,7 @@ fn options(duration: u64, pattern: Pattern, phases: Phases, seed: u64) -> Option
     }
 }
 
-/// What breaks in a run.
+/// The checks that break in a run.
 fn broken(set: &TaskSet, clusters: &[Cluster], certificates: &[Certificate], options: &Options) -> Vec<&'static str> {
     let allocation = Allocation::new(set.device().chips(), set.tasks().len(), clusters).expect("an allocation");
     let allocation = allocation.with_certificates(certificates.iter().copied().map(Some).collect());

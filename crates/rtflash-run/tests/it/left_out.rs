@@ -198,7 +198,7 @@ fn run_histories(cases: u64, tampering: Tampering) -> (usize, usize, usize) {
         let Ok(plan) = history.plan(&drawn.set) else { continue };
         let options = Options { duration, releases: Some(Arc::new(releases)), ..before };
         let mut found = broken_in(&plan, &options);
-        // What its own jobs are promised is said beside the tasks that ran then.
+        // The promises to its own jobs are listed beside the tasks that ran then.
         found.retain(|finding| finding.assumption.name() != "server-deadlines");
         if tampering == Tampering::None {
             assert!(found.is_empty(), "case {case}: {found:?}\n{admitted:?}\n{options:?}");

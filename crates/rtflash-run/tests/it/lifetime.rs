@@ -1,5 +1,5 @@
-//! What is predicted of write amplification (docs/lifetime.md) against what the executor does, and
-//! what a run says of wear.
+//! The predictions of write amplification (docs/lifetime.md) against the executor's, and a run's
+//! report of wear.
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
 use rtflash_alloc::sizing::{Amplification, Expected, cost};
@@ -65,7 +65,7 @@ fn options(seconds: u64, access: Access, aging: Aging) -> Options {
     }
 }
 
-/// Of each cluster that writes: pages programmed for each page written, from `seconds` on until
+/// For each cluster that writes: pages programmed for each page written, from `seconds` on until
 /// three times that.
 fn measured(
     set: &TaskSet,
@@ -92,7 +92,7 @@ fn measured(
 /// λ in percent, what it is, and of each task pages, period and data.
 type Case = (u32, &'static str, &'static [(u64, u32, u64)]);
 
-/// What is measured lies between 0.85 of the least and 1.1 of the most that is predicted of the
+/// The measured value lies between 0.85 of the least and 1.1 of the most that is predicted of the
 /// start, of a strewn one 1.25.
 #[test]
 fn predictions_hold_on_the_executor() {

@@ -76,7 +76,7 @@ fn jobs(rng: &mut Stream) -> Vec<Job> {
     (0..rng.within(0, 1)).map(|_| job.clone()).collect()
 }
 
-/// What an allocation is made by.
+/// The analysis that an allocation is made by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     /// Stripes and superblocks.
@@ -158,7 +158,7 @@ fn one_moved(
     with_certificates(set, analysis, &clusters)
 }
 
-/// What is done otherwise than the theorems say.
+/// An action that differs from those that the theorems demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tampering {
     None,
@@ -176,11 +176,11 @@ enum Tampering {
 struct Seen {
     migrations: usize,
     refused: usize,
-    /// Where a job stream would have had no server in the end.
+    /// The cases in which a job stream would have had no server in the end.
     unserved: usize,
-    /// Where servers were left out first.
+    /// The cases in which servers were left out first.
     left_out: usize,
-    /// Where servers went on.
+    /// The cases in which servers went on.
     serving: usize,
     fresh: usize,
     joined: usize,
@@ -295,7 +295,7 @@ fn source(plan: &Plan, task: Option<TaskId>, kind: Kind) -> Option<SourceId> {
     plan.sources().enumerate().find(|(_, source)| is(source)).map(|(number, _)| number)
 }
 
-/// Where a task's pages begin in its cluster, and how many it has.
+/// The first page of a task in its cluster, and the number of its pages.
 fn range(plan: &Plan, cluster: ClusterId, task: TaskId) -> (u32, u32) {
     let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
     let place = plan.clusters()[cluster].tasks.binary_search(&task).expect("it is served there");
@@ -366,7 +366,8 @@ fn is_coherent(
         if Some(operation.job.source) == written && action == Action::Program && operation.kind == Kind::Write {
             old.insert(page - old_start, Some(operation.job.index));
         } else if Some(operation.job.source) == mirrored && action == Action::Program && operation.kind == Kind::Write {
-            // In the order of the requests, rule M3. What is written later is not at the old place.
+            // In the order of the requests, rule M3. A page that is written later is not at the old
+            // place.
             if operation.job.index + skipped < old_count {
                 new.insert(page - new_start, Some(operation.job.index + skipped));
             }
@@ -409,7 +410,7 @@ fn tampered(stage: &Stage, run: &StageRun, set: &TaskSet, tampering: Tampering, 
     let mut other = stage.clone();
     match tampering {
         Tampering::None => return Some(run.clone()),
-        // Where the terms of a cluster change first, copies come in time or not at all.
+        // If the terms of a cluster change first, copies come in time or not at all.
         Tampering::CopiesAtOnce if !stage.joins.is_empty() => return None,
         Tampering::CopiesAtOnce => {
             for of in &mut other.moves {
@@ -601,7 +602,8 @@ fn writes_go_to_both_places_before_pages_are_copied() {
     breaks(Tampering::LateMirror, |seen| seen.stale);
 }
 
-/// Who owns zones, or will, goes round once at both places; who only reads there is copied.
+/// A task that owns zones, or will, goes round once at both places; a task that only reads there is
+/// copied.
 #[test]
 fn what_owns_zones_is_in_time_and_as_it_was() {
     let seen = run_migrations(1, 0..900 * times(), On::Zones, Tampering::None);
@@ -670,7 +672,7 @@ fn who_goes_round_keeps_its_range() {
         assert_eq!(pages(between_stripes(access, [4, 5], Some(7))), 0);
         assert_eq!(pages(between_stripes(access, [4, 2], Some(7))), 8);
         assert_eq!(pages(between_stripes(access, [4, 4], Some(7))), 8);
-        // What range it has is not known where it states no data.
+        // The range of a task that states no data is not known.
         assert_eq!(pages(between_stripes(access, [4, 4], None)), 0);
     }
     assert_eq!(pages(between_stripes(Access::Random, [4, 5], Some(7))), 7);

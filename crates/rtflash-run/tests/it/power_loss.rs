@@ -21,7 +21,7 @@ use rtflash_trace::NO_LPN;
 use crate::common::Words;
 use crate::flash::{Flash, Lists, PowerLost};
 
-/// A small device with a few tasks. Where they own zones, those that write are streams.
+/// A small device with a few tasks. If they own zones, those that write are streams.
 fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
@@ -57,7 +57,7 @@ fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
         Some(Task { name: format!("t{number}"), read, write, data_pages })
     };
     let tasks: Option<Vec<Task>> = (0..rng.within(1, 4)).map(|number| task(number, rng)).collect();
-    // What is not real-time, as much as anybody asks for.
+    // The jobs that are not real-time, as many as fit.
     let arrivals = Arrivals::Every(ns(1_000));
     let stream = Job { name: "jobs".into(), read_pages: 4, write_pages: 8, arrivals };
     let jobs = if !zoned && rng.within(0, 2) == 0 { vec![stream] } else { vec![] };
@@ -68,7 +68,7 @@ fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
 struct SlowChips<'f> {
     flash: &'f mut Flash,
     device: rtflash_ftl::image::ImageDevice,
-    /// Of each chip, how many others on its channel are of its superblock.
+    /// For each chip, the number of others on its channel that are of its superblock.
     own: Vec<u64>,
     now: u64,
     ends: Vec<(u64, u32)>,
@@ -109,7 +109,7 @@ impl SlowChips<'_> {
         self.ends.push((self.now + length, chip));
     }
 
-    /// What a page takes on the bus, waiting included.
+    /// The time of a page on the bus, waiting included.
     fn bus(&self, chip: u32) -> u64 {
         let first = chip / self.device.chips_per_channel * self.device.chips_per_channel;
         let on_channel = self.device.chips.min(first + self.device.chips_per_channel) - first;
@@ -203,7 +203,8 @@ impl RequestHost for SlowChips<'_> {
     }
 }
 
-/// What a dispatch tells by itself: without a free page, and blocks whose pages are moved for wear.
+/// The events that a dispatch reports by itself: requests without a free page, and blocks whose
+/// pages are moved for wear.
 #[derive(Default)]
 struct Told(u64, u64);
 
@@ -244,7 +245,7 @@ struct Seen {
     recovery_shares: [u64; 3],
 }
 
-/// Of each chip, how many others on its channel are of its superblock.
+/// For each chip, the number of others on its channel that are of its superblock.
 fn own(image: &Image<'_>) -> Vec<u64> {
     let device = image.device();
     let mut own = vec![0; device.chips as usize];
@@ -274,7 +275,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut S
     if rng.within(0, 2) == 0 {
         sources.iter_mut().for_each(|source| source.0 = 0);
     }
-    // Who goes round goes on with what was not said to be written.
+    // A task that goes round continues with the pages that were not reported as written.
     for (number, source) in (0..).zip(&mut sources) {
         let first = image.source(number).expect("a source").first_page;
         source.1 = ftl.next_of_round(number).map_or(0, |next| *flash.goes_on.entry(number).or_insert(next - first));

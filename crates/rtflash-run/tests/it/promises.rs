@@ -1,4 +1,4 @@
-//! What Theorem 1 promises where its assumptions hold is kept; and what is overloaded is late.
+//! Theorem 1's promise is kept if its assumptions hold; and an overloaded set is late.
 
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
@@ -29,7 +29,7 @@ fn sound_promises_are_kept_at_the_limit() {
         soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 330, "{} were accepted", soaked.judged);
-    // Where deadlines are far shorter than periods, load is not what limits.
+    // If deadlines are far shorter than periods, load is not the limit.
     assert!(soaked.load > 800_000, "a mean load of {} millionths", soaked.load);
 }
 

@@ -10,7 +10,7 @@ use rtflash_run::soak::{Broken, Search, SoakWatch, World, draw, soak};
 use rtflash_run::{Executed, RunWatch, Sink, execute, execute_watched};
 use rtflash_trace::{Action, Record};
 
-/// What a run came to, in words, but for how long chips and buses were busy. In which order a
+/// The outcome of a run, in words, but for how long chips and buses were busy. In which order a
 /// stream's responses were seen does not matter: it is served by several clusters, each with a
 /// clock of its own.
 fn words(run: &Executed) -> String {

@@ -110,7 +110,7 @@ impl<'a> DriveClock<'a> {
             // Every sender is gone: the server ends soon.
             Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(LOOK),
         };
-        // What came while the device was behind comes when it no longer is.
+        // Commands that came while the device was behind come when it no longer is.
         let now = self.pace.now();
         self.go_on_to(now);
         self.take(first);
@@ -140,7 +140,7 @@ impl<'a> DriveClock<'a> {
         self.coming.retain(|(ticket, _)| !tickets.contains(ticket));
         let mut over = Vec::new();
         self.drive.withdraw(&tickets, &mut over);
-        // What is on the device ends there, without an answer.
+        // Operations on the device end there, without an answer.
         for ticket in tickets {
             self.waiting.remove(&ticket);
         }

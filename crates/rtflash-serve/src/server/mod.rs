@@ -36,10 +36,10 @@ pub struct ServeOptions {
     pub duration: Option<Duration>,
 }
 
-/// What came of serving.
+/// The outcome of serving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
-    /// What the device did.
+    /// The work of the device.
     pub run: ServedRun,
     /// Clients that took an export.
     pub clients: u64,
@@ -102,10 +102,10 @@ impl FrontDesk {
 /// Serves clients of `listener` on a drive, with their data in `data`, until `stops` says so or as
 /// the options say.
 ///
-/// The device goes on in simulated time, `slow` times as slowly as the clock. Where the machine is
-/// too slow for that, commands come later than they did and are answered later than they ended:
-/// what the device does in simulated time stays as certified, and [`Served::behind`] says by how
-/// much. Fails if the socket fails.
+/// The device goes on in simulated time, `slow` times as slowly as the clock. If the machine is too
+/// slow for that, commands come later than they did and are answered later than they ended: the
+/// device's work in simulated time stays as certified, and [`Served::behind`] says by how much.
+/// Fails if the socket fails.
 pub fn serve(
     listener: &TcpListener,
     drive: Drive<'_>,

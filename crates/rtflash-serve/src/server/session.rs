@@ -36,7 +36,7 @@ pub(super) struct CommandForDrive {
     pub(super) ended: Ended,
 }
 
-/// What is to be done once a command has ended. Dropped, it says that the device has gone.
+/// The work left once a command has ended. Dropped, it says that the device has gone.
 #[derive(Debug)]
 pub(super) struct Ended {
     answer: Option<DueAnswer>,
@@ -64,7 +64,7 @@ impl Drop for Ended {
 #[derive(Debug)]
 struct DueAnswer {
     cookie: u64,
-    /// Where its data are in the file.
+    /// The offset of its data in the file.
     offset: u64,
     reads: u32,
     data: Vec<u8>,
@@ -205,7 +205,7 @@ impl Client<'_> {
         let ended = Ended { answer: Some(answer), to: self.tell.clone() };
         match command {
             Ok(Some(command)) => {
-                // Where the clock has stopped, all ends.
+                // A clock that has stopped ends all.
                 let _ = self.ask.send(ForDrive::Command(CommandForDrive { client: self.number, command, ended }));
             }
             Ok(None) => ended.tell(0),
@@ -213,7 +213,7 @@ impl Client<'_> {
         }
     }
 
-    /// What a request asks of the device: nothing where it is a flush.
+    /// The device's command for a request: none for a flush.
     fn command(&self, request: &ClientRequest) -> Result<Option<ClientCommand>, u32> {
         let action = match request.kind {
             CommandKind::Read => ClientAction::Read,
@@ -258,7 +258,7 @@ fn answer_all(stream: &TcpStream, desk: &FrontDesk, told: &Receiver<(DueAnswer, 
             let _ = stream.shutdown(Shutdown::Both);
         }
         unanswered.remove(weight);
-        // What is due already goes with it.
+        // Commands that are due already go with it.
         next = told.try_recv().ok();
         if next.is_none() {
             if !broken && to.flush().is_err() {

@@ -38,7 +38,7 @@ fn with_clients(clients: impl FnOnce(SocketAddr, &[Export])) -> Served {
     let options = ServeOptions { slow: 1, once: false, duration: None };
     thread::scope(|scope| {
         let served = scope.spawn(|| serve(&listener, drive, data, options, &|| stop.load(Ordering::SeqCst)));
-        // Whatever fails here, the other one ends.
+        // If one side fails, the other one ends.
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clients(address, &exports)));
         stop.store(true, Ordering::SeqCst);
         let served = served.join().expect("it ends").expect("the socket works");
@@ -123,7 +123,7 @@ fn what_is_written_is_read_again() {
         assert_eq!(log.answer(0), (3, 0, vec![]));
         assert_eq!(camera.answer(0), (1, 0, vec![]));
         assert_eq!(camera.answer(0), (2, 0, vec![]));
-        // What is beside it is given back, with a flag, and a flush.
+        // The bytes beside it are given back, with a flag, and a flush.
         camera.ask(4, 7, u64::from(40 * page), 20 * page, &[]);
         assert_eq!(camera.answer(0), (7, 0, vec![]));
         camera.ask_with(1, 4, 8, u64::from(40 * page), 20 * page);

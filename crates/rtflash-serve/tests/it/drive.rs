@@ -1,4 +1,4 @@
-//! Whatever clients do, the device keeps its deadlines: random devices, and clients that come when
+//! The device keeps its deadlines against any clients: random devices, and clients that come when
 //! and with what they like.
 
 use rtflash_testkit::ns;
@@ -44,7 +44,7 @@ fn set(rng: &mut Stream, zoned: bool) -> Option<TaskSet> {
     TaskSet::new(device, tasks?, vec![]).ok()
 }
 
-/// What a run came to: its answer, commands that came, and those that were refused.
+/// The outcome of a run: its answer, commands that came, and those that were refused.
 struct Run {
     came: HashMap<u64, Instant>,
     over: Vec<u64>,
@@ -74,7 +74,7 @@ fn run(rng: &mut Stream, set: &TaskSet, clusters: &CertifiedClusters, options: &
         let of = &drive.exports()[export];
         let room = u32::try_from(of.pages).expect("small");
         let (first, pages) = match (aims, rng.within(0, 30)) {
-            // Whatever the number of chips.
+            // The number of chips does not matter.
             (true, _) => (rng.small(0, (room - 1) / 60) * 60, 1),
             (false, 0) => (rng.small(0, room - 1), 0),
             (false, _) => (rng.small(0, room - 1), rng.small(1, 20.min(room))),
@@ -156,7 +156,8 @@ fn who_owns_zones_writes_in_order() {
     assert!(sets > 60 && requests > 1_000 && out_of_order > 500 && trimmed == 0 && not_trimmed > 500);
 }
 
-/// What holds nothing is over as soon as it would begin; a chip keeps what it programmed last.
+/// A read of trimmed pages is over as soon as it would begin; a chip keeps the page that it
+/// programmed last.
 #[test]
 fn what_is_trimmed_is_read_in_no_time() {
     let device = Device::profile("dgist-2021").expect("a profile");
@@ -168,7 +169,7 @@ fn what_is_trimmed_is_read_in_no_time() {
     let allocation = outcome.allocation().expect("an allocation");
     let clusters = CertifiedClusters::new(&set, allocation, &[], Span::ZERO).expect("it can be run");
     let options = Drive::options();
-    // Of 60 pages of the first export those that are read in no time where all of an export is
+    // The pages of 60 of the first export that are read in no time after all of an export is
     // trimmed.
     let at_once = |trimmed: usize| {
         let mut drive = Drive::new(&set, clusters.plan(), &options);

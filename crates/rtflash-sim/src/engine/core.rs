@@ -1,6 +1,6 @@
 //! The core of a group of clusters whose chips go on one by one. It owns time, the ends of what
-//! chips do, buses and observers. What is released, what an end means and what comes next is a
-//! policy's.
+//! chips do, buses and observers. A policy decides on releases, on the meaning of an end and on the
+//! next work.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::engine::lengths::Lengths;
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
 
-/// What a policy has a chip and its bus do with an operation.
+/// The step that a policy has a chip and its bus take with an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChipStep {
     /// It asks for the bus of its chip's channel, from `since` on, for a lane.
@@ -78,7 +78,7 @@ impl<O: Observer> Core<O> {
         self.ends.first_at(now).map(|number| ChipId::from_index(self.first_chip + number))
     }
 
-    /// A step begins. Of an operation that asks for a bus, the place of its record.
+    /// A step begins. For an operation that asks for a bus, the place of its record.
     #[inline(always)]
     pub(crate) fn begin(&mut self, operation: &Operation, step: ChipStep) -> Option<Ticket> {
         let Operation { start, end, cluster, chip, job, .. } = *operation;
@@ -137,7 +137,7 @@ impl<O: Observer> Core<O> {
     }
 }
 
-/// Who says what is released, and which chips do what.
+/// A policy: it says what is released, and which chips do what.
 pub(crate) trait ChipPolicy: Resume {
     type Notified: Observer;
 
@@ -168,12 +168,12 @@ pub(crate) trait ChipPolicy: Resume {
 
     fn releases(&mut self, now: Instant);
 
-    /// What is trimmed now, behind all that ends at this instant.
+    /// Pages are trimmed now, behind all that ends at this instant.
     fn trims(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// What a chip waited for has come about.
+    /// The event that a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant);
 
     fn dispatch(&mut self, now: Instant);
@@ -231,7 +231,7 @@ pub(crate) trait ChipPolicy: Resume {
         Ok(())
     }
 
-    /// What ends now ends, where a host hands over what is released.
+    /// The work that ends now ends, if a host hands over the requests.
     fn ends_at(&mut self, now: Instant) {
         self.core().observer.passes(now);
         self.ends(now);

@@ -12,7 +12,7 @@ struct RangedTime {
     shorter: Span,
 }
 
-/// What is drawn apart from everything else: no length depends on another one.
+/// The quantities that are drawn independently: no length depends on another one.
 #[derive(Debug, Clone, Copy)]
 enum DrawnFor {
     Sensing,
@@ -35,7 +35,7 @@ pub struct Lengths {
     parts: [RangedTime; 6],
     /// The lengths where they do not depend on anything.
     fixed: Option<[Span; 6]>,
-    /// What is stated of the requests of each source; `None` where nothing is of any.
+    /// The pages stated for the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,
     /// t_c, which is never shorter.
     command: Span,

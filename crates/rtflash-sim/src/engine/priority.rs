@@ -1,4 +1,4 @@
-//! Who goes first: jobs, and their parts on processors, by deadline.
+//! The order of jobs, and of their parts on processors, by deadline.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -31,7 +31,8 @@ impl Priority {
     }
 }
 
-/// What waits, in order. Who comes first is asked at every step, and changes seldom.
+/// The queue of waiting entries, in order. The first entry is asked at every step, and changes
+/// seldom.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PriorityQueue {
     first: Option<Priority>,

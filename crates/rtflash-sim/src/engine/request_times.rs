@@ -76,8 +76,8 @@ impl RequestTimes {
         if self.police { asked.min(self.declared) } else { asked }
     }
 
-    /// What the police did to a request that arrives nominally then and is released `at`, if it did
-    /// anything.
+    /// The police's change to a request that arrives nominally then and is released `at`, if there
+    /// is one.
     pub(crate) fn policed(&self, job: JobId, nominal: Instant, at: Instant) -> Option<Policed> {
         let arrived = self.came(job.index).filter(|_| self.police).map_or(nominal, |came| came.min(nominal));
         let pages = self.asked(job.index);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is known late or early, observers are notified in the order of a trace.
+        /// Observers are notified in the order of a trace, whether an event is known late or early.
         #[test]
         fn records_come_in_the_order_of_a_trace(
             steps in prop::collection::vec((0..3_u64, 0..5_u8, any::<prop::sample::Index>()), 0..600),

@@ -30,7 +30,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The slot may be used again. What was in it stays until then.
+    /// The slot may be used again. Its content stays until then.
     pub(crate) fn remove(&mut self, slot: usize) {
         assert!(self.free.len() < self.slots.len(), "a slot is free once");
         self.free.push(slot);

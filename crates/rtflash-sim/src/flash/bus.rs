@@ -83,7 +83,7 @@ impl Bus {
 #[derive(Debug)]
 pub(crate) struct Channels {
     channels: Vec<Bus>,
-    /// Where each channel of the device is among them, or [`NOT_USED`].
+    /// The place of each channel of the device among them, or [`NOT_USED`].
     of: PerId<ChannelId, usize>,
     next: Earliest,
     arbitration: Arbitration,
@@ -164,7 +164,7 @@ mod tests {
         Instant::from_ns(ns).expect("a short time")
     }
 
-    /// What is granted when, where chips (of four channels, the last of which is not used) ask
+    /// The grants and their times, if chips (of four channels, the last of which is not used) ask
     /// since then, and each transfer takes this long.
     fn granted(asks: &[(u64, u32)], transfer: u64) -> Vec<(u64, u32)> {
         granted_by(&Options::default(), asks, transfer)

@@ -39,7 +39,7 @@ impl JobTimes {
         }
     }
 
-    /// Of the job of this number, released then: when it is due, and when the next one is released.
+    /// For the job of this number, released then: its deadline, and the next release.
     fn due_and_next(&self, index: u64, at: Instant) -> (Instant, Instant) {
         match self {
             JobTimes::Requests(times, deadline) => (at.saturating_add(*deadline), times.after(at, index)),

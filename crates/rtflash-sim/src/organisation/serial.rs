@@ -103,8 +103,8 @@ impl Dispatcher for Serial {
         group.by.touched.push(cluster);
     }
 
-    /// What a cluster was busy with is over. The chip is the one of the page, or the first one of
-    /// the cluster.
+    /// The work of a cluster is over. The chip is the one of the page, or the first one of the
+    /// cluster.
     fn end<O: Observer>(group: &mut ClusterGroup<'_, O, Serial>, chip: ChipId, now: Instant) {
         let number = group.by.cluster_of[chip];
         let (cluster, lane) = (&mut group.clusters[number], &mut group.by.lanes[number]);

@@ -1,4 +1,4 @@
-//! Where pages are, and which of them keep victims full.
+//! The places of pages, and the pages that keep victims full.
 
 use std::cmp::Reverse;
 use std::ops::Range;

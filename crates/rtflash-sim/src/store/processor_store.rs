@@ -53,7 +53,7 @@ impl ProcessorStore {
         ProcessorStore { ftl: EdfProcessor::new(pages, terms, [pass(), pass()]) }
     }
 
-    /// Where a logical page is; `None` where it holds nothing.
+    /// The place of a logical page; `None` where it holds nothing.
     #[inline]
     pub(crate) fn find(&self, lpn: Lpn) -> Option<PagePlace> {
         self.ftl.pages.locate(lpn.0).map(PagePlace::from)

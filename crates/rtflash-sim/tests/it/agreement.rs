@@ -92,7 +92,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
     }
 }
 
-/// Whatever a server grants, the device does what its rules say: in the run, and in its trace.
+/// The device obeys its rules under any grants of a server: in the run, and in its trace.
 #[test]
 fn what_is_valid_is_found_valid() {
     let mut judged = 0;
@@ -191,7 +191,7 @@ fn lengths_are_between_the_bounds_as_stated() {
 fn a_bus_that_goes_by_another_rule_is_found() {
     let (mut turns, mut ties) = (0, 0);
     for mut world in (0..3_000).filter_map(|case| World::draw(12, case)) {
-        // Who waits longest is known only where sensing takes exactly what it should.
+        // The longest wait is known only if sensing takes exactly as long as it should.
         (world.options.arbitration, world.options.ties) = (Arbitration::Fifo, Ties::Lowest);
         let mut records = engine(&world);
         let mut broken_as = |arbitration, ties| {

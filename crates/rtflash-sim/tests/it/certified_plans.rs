@@ -1,4 +1,4 @@
-//! What certificates cannot be run by.
+//! The certificates that no run can obey.
 
 use rtflash_model::{
     Allocation, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, LogicalRatio, Lpn, Placement,
@@ -21,7 +21,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
     plan_with(None, data_pages, certificates)
 }
 
-/// The same on a device of which so many blocks of a chip may fail.
+/// The plan on a device of which this many blocks of a chip may fail.
 fn plan_with(
     spare_blocks: Option<u32>,
     data_pages: Option<u64>,
@@ -54,13 +54,13 @@ fn plan_with(
     Plan::new(&set, &allocation, Timing::of_device(&device), &terms)
 }
 
-/// What the first cluster of a plan has beside others.
+/// The additional part of a plan's first cluster.
 fn first_of(plan: &Plan) -> &Certified {
     let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
     &certified[ClusterId(0)]
 }
 
-/// What is allocated of another device, or of another set, is no plan of this one.
+/// An allocation of another device, or of another set, is no plan of this one.
 #[test]
 fn allocations_of_something_else_are_refused() {
     let spec = Device::profile("dgist-2021").expect("a profile").spec();

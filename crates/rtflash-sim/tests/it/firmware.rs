@@ -20,10 +20,10 @@ use rtflash_trace::{Action, JobId, Kind, NONE as NO_PAGE, Record};
 use crate::common::World;
 use crate::placed_worlds::engine;
 
-/// What was done on a chip: when, where, and with what.
+/// The work done on a chip: its times, its place and its page.
 type Done = (u64, u64, u32, Action, u32, u32, u32, Kind);
 
-/// What a chip does next.
+/// The next work of a chip.
 #[derive(Debug, Clone, Copy)]
 enum Next {
     /// Senses a page behind its command.
@@ -37,7 +37,7 @@ enum Next {
     Erases,
 }
 
-/// What a chip is doing.
+/// The work of a chip.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     started: u64,
@@ -48,8 +48,8 @@ struct Work {
     next: Next,
 }
 
-/// What the two page registers of a chip hold, each with the instant at which that is sensed, or
-/// has been moved, once it is known.
+/// The content of the two page registers of a chip, each with the instant at which that is sensed,
+/// or has been moved, once it is known.
 #[derive(Debug, Clone, Copy, Default)]
 struct Registers {
     array: Option<(Work, Option<u64>)>,
@@ -69,7 +69,7 @@ struct Device<'w> {
     free_at: Vec<u64>,
     done: Vec<Done>,
     sequence: u64,
-    /// What fails: on which chip, and when it ends.
+    /// The operations that fail: the chip, and the end.
     fails: HashSet<(u32, u64)>,
     /// Chips whose erases are being suspended, and what is left of those that are.
     suspends: HashSet<u32>,
@@ -381,7 +381,7 @@ impl RequestHost for Over {
     }
 }
 
-/// What is on the chips when a run of the executor begins.
+/// The content of the chips when a run of the executor begins.
 struct Start<'w> {
     world: &'w World,
     /// Cluster and column of each processor.
@@ -493,7 +493,7 @@ fn releases(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Release
         .collect()
 }
 
-/// What fails in a run: on which chip, and when it ends, at or before the end of its step.
+/// The operations that fail in a run: the chip, and the end, at or before the end of its step.
 fn failing(records: &[Record]) -> HashSet<(u32, u64)> {
     let mut last = HashMap::new();
     let mut fails = HashSet::new();
@@ -627,7 +627,8 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     Ran { done: nand.done, host, chips, zoned, streams, trimmed }
 }
 
-/// What tasks trim at this nanosecond, as far as they may. Says how many pages hold nothing then.
+/// Tasks trim their pages of this nanosecond, as far as they may. Says how many pages hold nothing
+/// then.
 fn trim(ftl: &mut Ftl<'_, '_>, image: &Image<'_>, world: &World, now: u64) -> usize {
     let is_now = |trim: &&PeriodicTrim| now > 0 && now.is_multiple_of(trim.every.as_ns());
     let mut trimmed = 0;
@@ -648,7 +649,7 @@ fn trim(ftl: &mut Ftl<'_, '_>, image: &Image<'_>, world: &World, now: u64) -> us
     trimmed
 }
 
-/// What came of a run.
+/// The outcome of a run.
 struct Ran {
     done: Vec<Done>,
     host: Over,
@@ -718,7 +719,7 @@ struct Seen {
     served: usize,
     server_passes: usize,
     /// Operations that began together with one of another job of their superblock: beside reads,
-    /// rows, and rows of passes. Of those, ones beside a page that failed.
+    /// rows, and rows of passes. The ones among them beside a page that failed.
     beside_reads: usize,
     beside_rows: usize,
     beside_passes: usize,
@@ -734,7 +735,7 @@ struct Seen {
     empty: usize,
 }
 
-/// What is drawn, as firmware does it.
+/// The world as firmware runs it.
 fn as_firmware(mut world: World) -> World {
     let options = &mut world.options;
     (options.service, options.victims, options.arbitration) = (Service::Tbs, Victims::Actual, Arbitration::Fifo);

@@ -14,7 +14,7 @@ use rtflash_trace::{Action, JobId, Kind, Observer, Record};
 use crate::common::{ALWAYS_HOLD, Broken, World, ns};
 use crate::placed_worlds::engine;
 
-/// What a host does at an instant.
+/// The action of a host at an instant.
 #[derive(Debug, Clone, Copy)]
 enum Handed {
     /// The request of this source, with its nominal arrival.
@@ -137,7 +137,7 @@ fn assert_same(case: u64, world: &World, own: &[Record]) -> usize {
         let chooses = |record: &Record| matches!(record, Record::Selected(of) if of.job == job);
         let moves = |record: &Record| chooses(record) && !own.iter().any(erases);
         let finds_nothing = |record: &Record| matches!(record, Record::EmptyPage(of) if of.job == job && of.at == at);
-        // What leaves its last pass out, has moved all, or finds that its last page holds nothing
+        // A pass that is left out at last, has moved all, or finds that its last page holds nothing
         // is reported a nanosecond later.
         let is_later = |record: &Record| left_out(record) || moves(record) || finds_nothing(record);
         let later = u64::from(told != at && own.iter().any(is_later));

@@ -278,7 +278,7 @@ fn a_write_between_gc_read_and_gc_program() {
         "5 complete a.write#0",
         "5-8 chip 0 read 0.1 = 1 a.gc#0",
         "8 release a.write#1 due Some(16)",
-        // What GC has read is overwritten: it is not programmed.
+        // A page that GC has read is overwritten: it is not programmed.
         "8-13 chip 0 program 1.1 = 1 a.write#1",
         "8-9 bus chip 0",
         "13 complete a.write#1",
@@ -443,12 +443,12 @@ fn gc_in_parallel_keeps_each_chip_at_its_own_pace() {
     );
 }
 
-/// What no schedule may do, whatever is run.
+/// The rules that no schedule may break, whatever runs.
 fn check(plan: &Plan, records: &[Record]) {
     let device = plan.device();
     let mut chip_free = vec![0; device.chips() as usize];
     let mut bus_free = vec![0; device.channels() as usize];
-    // What was programmed to each block, as far as it was erased or began to be programmed in this
+    // The pages programmed to each block, as far as it was erased or began to be programmed in this
     // run.
     let mut programmed: HashMap<(ChipId, BlockId), Vec<Lpn>> = HashMap::new();
     let mut newest: HashMap<(ClusterId, Lpn), (ChipId, BlockId, u32, Instant)> = HashMap::new();

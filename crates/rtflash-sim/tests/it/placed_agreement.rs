@@ -35,7 +35,7 @@ struct Seen {
     ties: usize,
     policed: usize,
     misbehave: usize,
-    /// Of transfers, those on devices that count commands.
+    /// The transfers on devices that count commands.
     commands: usize,
     /// Operations of chips with two page registers, and those of them that begin before the one
     /// before them ends.
@@ -183,7 +183,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
     }
 }
 
-/// The same of superblocks alone, which run ahead while nothing is released.
+/// Superblocks alone, which run ahead while nothing is released, agree too.
 #[test]
 fn superblocks_that_run_ahead_agree_with_the_cycle_by_cycle_executor() {
     let mut seen = Seen::default();
@@ -197,7 +197,7 @@ fn superblocks_that_run_ahead_agree_with_the_cycle_by_cycle_executor() {
     assert!(seen.trimmed > 5_000 && seen.kept > 50 && seen.empty > 500, "{seen:?}");
 }
 
-/// Whatever a certificate says, the device does what its rules say.
+/// The device obeys its rules under any certificate.
 #[test]
 fn the_flash_keeps_the_rules_under_any_certificate() {
     let mut judged = 0;
@@ -337,7 +337,7 @@ fn what_failed_with_what_overwrote_it_is_over_with_it() {
     assert!(judged > 500 && altered[0] > 200 && altered[1] > 20 && altered[2] > 200, "{judged} {altered:?}");
 }
 
-/// The same in which pages overwrite each other, and fail.
+/// Superblocks agree too whose pages overwrite each other, and fail.
 #[test]
 fn failing_superblocks_agree_with_the_cycle_by_cycle_executor() {
     let (mut twice, mut records) = (0, 0);
@@ -350,7 +350,7 @@ fn failing_superblocks_agree_with_the_cycle_by_cycle_executor() {
     assert!(twice > 30 && records > 10_000, "{twice} {records}");
 }
 
-/// What holds under certificates as well.
+/// The checks that hold under certificates as well.
 const CERTIFIED: [&str; 3] = ["bus-wait", "service", "failures"];
 
 #[test]

@@ -13,7 +13,7 @@ use rtflash_trace::Record;
 use crate::common::World;
 use crate::worlds::replay;
 
-/// Who sees a run: the checkers, the statistics, and who keeps all records.
+/// The observers of a run: the checkers, the statistics, and the list of all records.
 type Seen<'a> = ((Checks<'a>, Statistics), Vec<Record>);
 
 fn admission(world: &World) -> Box<dyn Admission> {
@@ -151,7 +151,7 @@ fn what_cannot_be_written_is_told() {
     }
 }
 
-/// What is cut off, or another run's, is no state; nothing panics.
+/// Bytes that are cut off, or another run's, are no state; nothing panics.
 #[test]
 fn what_is_no_state_is_refused() {
     let mut tried = 0;

@@ -1,4 +1,4 @@
-//! What is written is what other tools expect, and is read back; what is not a trace is refused
+//! The output can be read back, and other tools expect it so; a text that is no trace is refused
 //! with a reason.
 
 use rtflash_model::{ChipId, ClusterId, Lpn};
@@ -180,7 +180,7 @@ fn lines_of_another_form_are_read_as_well() {
     }
 }
 
-/// What to put into a line.
+/// The parts to put into a line.
 fn bits() -> impl Strategy<Value = Vec<u8>> {
     let bits =
         ["0", "9", "00", "\"", "\\", ",", "}", "{", "#", "\n", " ", "null", "camera.gc", "log", "server", "\u{80}"];

@@ -1,4 +1,4 @@
-//! What pages of a chip with two page registers wait for: docs/analysis.md, Section 13.
+//! The waits of pages on a chip with two page registers: docs/analysis.md, Section 13.
 
 use num_rational::BigRational;
 

@@ -1,4 +1,4 @@
-//! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
+//! The channels of a cluster, and its neighbours there: docs/analysis.md, Sections 2.1, 4 and 6.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -57,11 +57,11 @@ pub(super) struct Neighbour {
     pub repeated: i128,
     /// As its certificate states it; `None` where nothing writes.
     pub gc: Option<ReleasedGc>,
-    /// Where it is a superblock.
+    /// The rows of a superblock.
     pub rows: Option<Rows>,
 }
 
-/// What goes over the bus in a superblock beside what users read.
+/// The traffic of a superblock on the bus beside its users' reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
     /// s.
@@ -156,7 +156,7 @@ pub(super) struct Channel {
     pub queued: bool,
 }
 
-/// What a cluster has to do with the channels that it has chips on.
+/// The relation of a cluster to the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelNeighbours {
     /// Chips of a channel that may be active, the greatest number.
@@ -169,7 +169,7 @@ pub(super) struct ChannelNeighbours {
 }
 
 impl ChannelNeighbours {
-    /// Of the cluster at this position, where so much may be relied on.
+    /// The neighbours of the cluster at this position, under this reliance.
     pub fn of(
         set: &TaskSet,
         allocation: &Allocation,
@@ -267,18 +267,19 @@ fn beside(
     let stripe = |cluster: usize| placement(cluster).is_some_and(is_chip_by_chip);
     let zoned = |cluster: usize| placement(cluster).is_some_and(Placement::is_zoned);
     let cached = |cluster: usize| placement(cluster).is_some_and(Placement::is_cached);
-    // What copies over the bus, or has commands of copies there, is known by its certificate.
+    // A cluster that copies over the bus, or has commands of copies there, is known by its
+    // certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
     let collects_inside = |cluster: usize| stripe(cluster) && !commands;
-    // Of a superblock that backfills, has two page registers, or may have to program again it does
-    // not matter what others move.
+    // The traffic of others does not matter to a superblock that backfills, has two page registers,
+    // or may have to program again.
     let steady = set.device().program_failures() == 0;
     let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached() && steady;
     // A superblock with two, where there are commands, has those of siblings with its chips' pages:
     // Section 15.1.
     let counts = stripe(position) || allocation.certificate(position).is_some_and(apart);
     let joins = |cluster: usize| commands && cached(cluster) && !stripe(cluster);
-    // Who is said to own zones, and writes them out of order, may do anything.
+    // A task that is said to own zones, and writes them out of order, may do anything.
     let streams = |task: TaskId| set.tasks()[task].write.is_none_or(|write| write.access() == Access::Stream);
     let in_order = |cluster: usize| !zoned(cluster) || clusters[cluster].tasks.iter().all(|&task| streams(task));
     let known = |cluster: usize| in_order(cluster) && (collects_inside(cluster) || gc(cluster).is_some());

@@ -1,5 +1,5 @@
-//! What has to hold of the numbers of garbage collection that a certificate states:
-//! docs/analysis.md, Sections 2.2 and 8.
+//! The conditions on the numbers of garbage collection that a certificate states: docs/analysis.md,
+//! Sections 2.2 and 8.
 
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
@@ -29,9 +29,9 @@ pub(super) enum Stated {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verified {
     pub stated: Stated,
-    /// What is less than the load needs: where there is anything of it, nothing is promised.
+    /// The numbers below the need of the load: if there is any, nothing is promised.
     pub discrepancies: Vec<String>,
-    /// What is more than the load needs.
+    /// The numbers above the need of the load.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ struct Write {
 }
 
 fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> {
-    // What goes to zones frees its blocks itself.
+    // A write to zones frees its blocks itself.
     if placement.is_zoned() {
         return vec![];
     }

@@ -70,7 +70,7 @@ impl Processor {
         Some(Asked { requests: requests.checked_add(passes)?, reads })
     }
 
-    /// What the steps of a superblock wait where all others are as busy as can be.
+    /// The wait of a superblock's steps if all others are as busy as can be.
     fn waiting_in_full(&self, length: i128) -> Option<i128> {
         let step = |item: &VerifiedTask| item.steps.of(item.requests_due(length))?.checked_mul(item.in_full);
         let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.in_full))?;

@@ -1,5 +1,5 @@
-//! What a processor has to do, one request or pass after another: docs/analysis.md, Sections 2.6,
-//! 2.9 and 6.
+//! The work of a processor, one request or pass after another: docs/analysis.md, Sections 2.6, 2.9
+//! and 6.
 
 use super::numbers::PagesInARow;
 use super::zones::ZoneResets;
@@ -10,7 +10,7 @@ pub(super) struct VerifiedTask {
     pub period: i128,
     pub deadline: i128,
     pub jitter: i128,
-    /// Of C each step's part, without waits for neighbours whose load is known.
+    /// The part of each step in C, without waits for neighbours whose load is known.
     pub step_cost: i128,
     pub steps: PagesInARow,
     /// q, with all waits.
@@ -19,7 +19,7 @@ pub(super) struct VerifiedTask {
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
     pub in_full: i128,
-    /// Where it writes zones, which it resets.
+    /// The resets of zones, if it writes any.
     pub resets: Option<ZoneResets>,
 }
 
@@ -70,6 +70,6 @@ pub(super) struct Gc {
     pub reclaimed: i128,
     /// Waits of a pass beyond its charge: copies of a stripe for their commands alone.
     pub waits: i128,
-    /// What a pass of a superblock waits at most beyond C_g.
+    /// The longest wait of a pass of a superblock beyond C_g.
     pub in_full: i128,
 }

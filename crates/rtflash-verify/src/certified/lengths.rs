@@ -76,7 +76,7 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
     verdict
 }
 
-/// Where the test need not be looked at any more.
+/// The length behind which the test needs no look.
 enum Last {
     /// Nowhere: the load is as great as what there is, and the test rejected.
     Overloaded,

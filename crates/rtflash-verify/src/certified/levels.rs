@@ -22,7 +22,7 @@ impl TestLevels {
         let below = || Reliance::ALL.into_iter().filter(|&level| level < granted);
         let above = || Reliance::ALL.into_iter().filter(|&level| level > granted);
         match levels.decide(granted) {
-            // What fails by a test fails by those that suppose less.
+            // A cluster that fails by a test fails by those that suppose less.
             Some(false) => above().any(|level| levels.decide(level) == Some(true)),
             Some(true) => below().any(|level| levels.decide(level) == Some(true)),
             None => below().chain(above()).any(|level| levels.decide(level) == Some(true)),
@@ -77,7 +77,7 @@ mod tests {
     const YES: Option<bool> = Some(true);
     const NO: Option<bool> = Some(false);
 
-    /// What is known where each of the tests says so much, the one that supposes least first.
+    /// The knowledge from each of the tests, the one that supposes least first.
     fn levels(granted: Reliance, holds: [Option<bool>; 3]) -> TestLevels {
         let verdicts = holds.map(|holds| Some(LengthsVerdict { holds, least: None }));
         TestLevels { granted, processors: vec![Vec::new(); 3], verdicts }

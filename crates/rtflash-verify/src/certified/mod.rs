@@ -32,10 +32,10 @@ use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, Space, Spa
 use collection::Stated;
 use levels::TestLevels;
 
-/// What the verifier found of an allocation with certificates.
+/// The verifier's findings for an allocation with certificates.
 #[derive(Debug, Clone)]
 pub struct CertifiedVerification {
-    /// Of each cluster, in order.
+    /// The findings for each cluster, in order.
     pub clusters: Vec<CertifiedClusterVerification>,
 }
 

@@ -1,4 +1,4 @@
-//! What one EDF queue has to serve, a chip of a stripe or a superblock cluster: docs/analysis.md,
+//! The work of one EDF queue, a chip of a stripe or a superblock cluster: docs/analysis.md,
 //! Sections 2.6, 3 and 4.
 
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
@@ -21,7 +21,7 @@ pub(super) struct Processor {
     pub gc: Option<Gc>,
     /// U_s in thousandths.
     pub server: i128,
-    /// What may block in every interval: q_s, zero without a server; B of two page registers.
+    /// The blocking in every interval: q_s, zero without a server; B of two page registers.
     pub always_blocks: i128,
     /// E, Eq. (80): programs that fail, each repeated with all that it can wait. In every interval.
     pub repeats: i128,
@@ -150,8 +150,8 @@ impl Steps {
             let waits = steps.checked_mul(asks)?.checked_add(other_waits)?;
             (charged, in_full, self.longest_read.max(self.longest_program), waits)
         };
-        // Where a victim has no valid pages nothing is copied. What an erase that is suspended
-        // blocks each request is charged for, Eq. (83).
+        // A victim without valid pages has nothing to copy. Each request is charged for the
+        // blocking of an erase that is suspended, Eq. (83).
         let erase = if self.suspension.is_some() { 0 } else { self.erase[1] };
         let longest = if victim == 0 { erase } else { erase.max(step) };
         let cost = copying.checked_add(self.erase[usize::from(self.in_full)])?;

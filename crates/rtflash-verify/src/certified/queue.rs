@@ -1,4 +1,5 @@
-//! What chips wait for a bus that serves first come, first served: docs/analysis.md, Section 6.1.
+//! The waits of chips for a bus that serves first come, first served: docs/analysis.md, Section
+//! 6.1.
 
 use num_rational::BigRational;
 
@@ -9,7 +10,7 @@ use super::numbers::{ceil, sum};
 /// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelQueue {
-    /// Of the full wait, what a read that follows a read at once does not wait.
+    /// The part of the full wait that a read does not wait which follows a read at once.
     pub saved: i128,
     /// The part of it that is saved even if all others begin anew.
     pub first: i128,
@@ -18,7 +19,7 @@ pub(super) struct ChannelQueue {
     pub others: Vec<Neighbour>,
 }
 
-/// What another chip does in an interval that could make one wait in full.
+/// The work of another chip in an interval that could make one wait in full.
 #[derive(Debug, Clone, Copy)]
 struct Disturbance {
     /// R_j: requests that come when the chip was served already.

@@ -14,7 +14,7 @@ pub(super) struct Works {
     pub server: bool,
 }
 
-/// What a chip takes that moves a page while it senses or programs another one.
+/// The times of a chip that moves a page while it senses or programs another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SecondRegister {
     t_r: i128,
@@ -51,7 +51,7 @@ impl SecondRegister {
             return self;
         }
         let (t_b, most) = (t_c + self.t_d, most.max(self.charged));
-        // What a copy and an erase begin with.
+        // The begin of a copy and an erase.
         let told = (most - 1) * t_b + t_c;
         let (copy, t_e) = (told + self.copy, told + self.t_e);
         SecondRegister { t_c, beta_w: most * t_b, beta_r: most * t_b, copy, t_e, ..self }

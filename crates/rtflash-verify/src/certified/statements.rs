@@ -1,5 +1,5 @@
-//! What is stated beside the numbers that the device is run by: what the cluster relies on, and
-//! where it comes nearest to missing a deadline.
+//! The statements beside the numbers that the device is run by: the cluster's reliance, and the
+//! interval in which it comes nearest to missing a deadline.
 
 use rtflash_model::{Certificate, Reliance, Span, Tightest};
 

@@ -3,7 +3,7 @@
 use super::processor::{Processor, VerifiedTask};
 
 impl Processor {
-    /// What the jobs of a request take to suspend erases: those that have a page here.
+    /// The time that jobs of a request take to suspend erases: those that have a page here.
     pub fn preempting(&self, item: &VerifiedTask, length: i128) -> Option<i128> {
         let jobs = item.requests_due(length);
         self.preempts.checked_mul(jobs.min(item.pages.of(jobs)?))

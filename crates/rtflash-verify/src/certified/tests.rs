@@ -207,7 +207,8 @@ fn every_number_is_compared() {
     let tightest = |length, slack_ns| Some(Tightest { length: Span::from_ns(length).unwrap(), slack_ns });
     let with = |change: Collection| Certificate { collection: Some(change), ..good };
     let near = |length, slack_ns| Certificate { tightest: tightest(length, slack_ns), ..good };
-    // What promises more than is so, and what says more, or something else, than is needed.
+    // The statements that promise more than is true, and those that say more, or something else,
+    // than is needed.
     let false_ones = vec![
         Certificate { collection: None, ..good },
         Certificate { server_thousandths: 1, ..good },
@@ -257,7 +258,8 @@ fn every_number_is_compared() {
     assert!(accepted && found.notes.is_empty());
 }
 
-/// The same certificate, when the camera writes half as much at half the rate, or nothing any more.
+/// The certificate does not change when the camera writes half as much at half the rate, or nothing
+/// any more.
 #[test]
 fn lighter_loads_keep_their_certificates() {
     let (_, allocation) = section_8(0, [128, 399, 128, 2], (30, 17_080));

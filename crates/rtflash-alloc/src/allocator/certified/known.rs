@@ -1,4 +1,4 @@
-//! What was found before, by whatever search asked for it.
+//! The earlier results of any search.
 
 use std::cell::RefCell;
 
@@ -20,9 +20,9 @@ pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32)
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
-    /// What tasks add, at least, to the loads of clusters of a form, if no page ever waits.
+    /// The least additions of tasks to the loads of clusters of a form, if no page ever waits.
     shares: RefCell<FxHashMap<(Placement, u32), LeastShares>>,
-    /// Of tasks alone: what each of them adds to what others have to do there, at least.
+    /// The loads of tasks alone: the least addition of each of them to the work of others there.
     pub(super) alone: RefCell<LoadsAlone>,
     /// Assumptions under which no partition needs as few chips as there are.
     too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
@@ -95,7 +95,7 @@ impl KnownLoads {
 mod tests {
     use super::*;
 
-    /// What is known of one assumption says nothing of another, nor of other tasks or chips.
+    /// A result under one assumption says nothing of another, nor of other tasks or chips.
     #[test]
     fn what_is_known_is_of_one_assumption() {
         let [some, other] = [ContentionAssumption::WorstCase, ContentionAssumption::Optimistic(1)];

@@ -2,10 +2,10 @@
 //! placed on them.
 //!
 //! Groups of tasks are formed first, each in a cluster that it holds in wherever its chips are;
-//! then chips are given out and every cluster is certified where it is. Where the chips do not
-//! suffice so, groups are formed again optimistically, with less waiting for the bus, and chips are
-//! given out so that those that move much have neighbours that move little: what
-//! [`DemandTest::certify`] then confirms is an allocation.
+//! then chips are given out and every cluster is certified where it is. If the chips do not suffice
+//! so, groups are formed again optimistically, with less waiting for the bus, and chips are given
+//! out so that those that move much have neighbours that move little: an allocation is one that
+//! [`DemandTest::certify`] then confirms.
 
 mod chips;
 mod exhaustive;
@@ -38,7 +38,7 @@ pub(super) struct Problem<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) test: DemandTest,
     pub(super) work: &'a Work,
-    /// Of all searches together.
+    /// The loads known to all searches together.
     known: &'a KnownLoads,
 }
 

@@ -191,7 +191,7 @@ impl<'a> Organisations<'a> {
         // Sums of doubles must not depend on the order of the tasks.
         let ascending = key.map(LoadKey::tasks);
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
-        // Of many tasks others are tried where this takes long.
+        // If a decision about many tasks takes long, others are tried.
         let patience = if self.set.tasks().count() > MOST_TASKS { Patience::Short } else { Patience::Full };
         let load = match choose_with(patience, &processor, std::slice::from_ref(&others), 0, self.work) {
             Choice::Holds(gc) => Some(Demand::in_the_long_run(&processor, &others, gc, 0, self.work).load()),

@@ -24,7 +24,7 @@ const LEAST_SLACK: f64 = -0.25;
 
 pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
-    /// Where the work is bounded: tests, and requests looked at in them.
+    /// The bound of the work: tests, and requests looked at in them.
     bound: Option<(u64, WorkBound<'s>)>,
     iterations: u64,
 }

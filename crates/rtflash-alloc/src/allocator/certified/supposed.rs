@@ -1,5 +1,5 @@
-//! What is supposed of clusters before they have chips: how pages are placed on them, and how much
-//! they wait for the bus.
+//! The assumptions about clusters before they have chips: how pages are placed on them, and how
+//! much they wait for the bus.
 
 use rtflash_model::Placement;
 

@@ -59,7 +59,7 @@ fn not_settled(
 }
 
 fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit, bool) {
-    // Of a cluster that a merge left overloaded, any organisation.
+    // A cluster that a merge left overloaded may have any organisation.
     let allowed = |size: u32| {
         organisations
             .allowed()

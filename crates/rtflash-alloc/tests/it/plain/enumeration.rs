@@ -8,8 +8,8 @@ use super::{Rational, feasible, utilization};
 /// The best allocation there is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
-    /// What it takes of the m chips' capacity: Σ (s − 1 + U) over the clusters with tasks. m minus
-    /// this is Σ U_s over all clusters, where every chip left over is a cluster of its own.
+    /// Its cost in the m chips' capacity: Σ (s − 1 + U) over the clusters with tasks. m minus this
+    /// is Σ U_s over all clusters, where every chip left over is a cluster of its own.
     pub cost: Rational,
     /// Size and tasks of each cluster with tasks.
     pub clusters: Vec<(u32, Vec<TaskId>)>,

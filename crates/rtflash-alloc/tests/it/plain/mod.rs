@@ -12,7 +12,7 @@ pub use enumeration::optimum;
 /// Exact rationals.
 pub type Rational = num_rational::BigRational;
 
-/// What an algorithm found.
+/// The outcome of an algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainOutcome {
     /// The clusters when it ended, in order.

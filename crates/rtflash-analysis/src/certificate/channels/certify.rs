@@ -8,7 +8,7 @@ use crate::demand::bus::Contention;
 use crate::gc::ChosenGc;
 use crate::work::Work;
 
-/// What certifying came to.
+/// The outcome of certifying.
 #[derive(Debug)]
 pub struct Certification {
     /// `None` where no garbage collection keeps up. Empty if [`certify_whole`] finds one that
@@ -106,7 +106,7 @@ fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>
     let certificate = |position: usize| {
         if given[position].is_some() {
             given[position]
-        // Where only the data do not fit, it is as for a cluster that holds.
+        // If only the data do not fit, it is as for a cluster that holds.
         } else if failing.contains(&position) && !contention.holds_now(position) {
             contention.failing_certificate(position)
         } else {
@@ -187,7 +187,7 @@ impl ChannelContention<'_> {
     /// Tests fragile clusters, with other deadlines of garbage collection where these are not
     /// given: those that fail, and whether a test was given up.
     fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
-        // What is changed for one of them, its neighbours were tested without: as long as there are
+        // The neighbours of a changed cluster were tested without the change: as long as there are
         // changes, all are tested again.
         const ROUNDS: usize = 4;
         for _ in 0..ROUNDS {

@@ -172,7 +172,7 @@ mod tests {
             compared += 1;
             found += u32::from((ns_of(first) - next).abs() < 1.0);
         }
-        // Where α changes with the deadline, four rounds may end beside it.
+        // If α changes with the deadline, four rounds may end beside it.
         assert!(compared > 500 && found * 100 > compared * 95, "{found} of {compared}");
     }
 }

@@ -102,7 +102,7 @@ fn the_lines_are_above_the_bounds() {
             let longest = processor.tasks.iter().map(DemandTask::window).max().map_or(1, |longest| longest.as_ns());
             for length in (longest..longest + 600).map(ns) {
                 let (mut activity, own) = of_requests(processor, length, |item| item.due(length));
-                // What passes take themselves is in another line.
+                // The time of passes themselves is in another line.
                 let deadline = gc.and_then(|gc| Some((gc, length.checked_sub(gc.deadline?)?)));
                 activity.jobs += deadline.map_or(0, |(gc, rest)| {
                     let arrived: u128 = processor.write_streams.iter().map(|writer| writer.arriving(rest)).sum();
@@ -119,8 +119,8 @@ fn the_lines_are_above_the_bounds() {
     }
 }
 
-/// What is there long-run is at least what is there in any interval, and is no further above it
-/// than what roundings up of each kind of job come to.
+/// The long-run demand is at least that of any interval, and is no further above it than the
+/// roundings up of each kind of job.
 #[test]
 fn passes_stay_below_their_rate() {
     let mut compared = 0;

@@ -1,7 +1,7 @@
 //! The activity of another chip j of the channel within an interval: N_j, G_j, P_j, S_j and V_j.
 //!
 //! 1. Its cluster has no server, and its load is known.
-//! 2. What it does belongs to jobs that are live: released before the interval's end, and due after
+//! 2. Its work belongs to jobs that are live: released before the interval's end, and due after
 //!    its start. Up to the first deadline miss of the device no other job has a step there.
 //!
 //! The letters are those of docs/analysis.md, Sections 2.10, 6, 6.1 and 17, with deadlines and
@@ -94,7 +94,7 @@ impl Neighbour {
             pages.add(of_a_job.into(), shared, item.pages.at_most(more_live(item)) / chips as f64);
         }
         if let (Some(Rows { chips, chip_pages }), Some(gc)) = (self.rows, self.gc) {
-            // Of a pass: what it reads on the chip, and its part of what the pass programs.
+            // The work of a pass: its reads on the chip, and its part of the pass's programs.
             let each =
                 Fraction::new(u128::from(gc.valid.min(chip_pages)) * u128::from(chips) + self.copied(gc), chips.into());
             for PassTerm { rate, more } in passes(&self.requests, Some(gc)) {
@@ -125,7 +125,7 @@ impl Neighbour {
     }
 }
 
-/// What a chip j in the queue for the bus may do within an interval.
+/// The presence of a chip j in the queue for the bus within an interval.
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct Presence {
     /// Times that it may begin something else.

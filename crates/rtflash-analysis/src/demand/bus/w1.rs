@@ -101,7 +101,7 @@ impl Contention {
     pub(super) fn w1_of(&self, j: &Neighbour, length: Span, n_i: u128) -> ProcessorTime {
         let all = |pages: u128| Cost::from(self.hold).times(pages);
         let N_j = j.transfers(length, n_i);
-        // What is charged in full already is no more with commands.
+        // A charge in full is no more with commands.
         if self.command == Span::ZERO || N_j == n_i {
             return all(N_j);
         }
@@ -188,7 +188,7 @@ impl Contention {
     }
 }
 
-/// What ⌈X(L − D_g)/α⌉ is above its rate, at most.
+/// The most that ⌈X(L − D_g)/α⌉ exceeds its rate.
 fn more_due(Waiter { processor, gc, .. }: Waiter<'_>) -> f64 {
     let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return 0.0 };
     let early = |it: &WriteStream| it.pages.at_most(1.0 - (ns(deadline) - ns(it.jitter)) / ns(it.period));

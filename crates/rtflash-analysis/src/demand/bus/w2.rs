@@ -25,7 +25,7 @@ impl Contention {
         Wait { more: o_t_d.saturating_mul(n_i).saturating_add(excepted), less: sigma.times(activity.reads) }
     }
 
-    /// What fresh requests spoil: φ min E_j + (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉, or ⌊σ Σ E_j / o⌋
+    /// The fresh requests' effect: φ min E_j + (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉, or ⌊σ Σ E_j / o⌋
     /// where that is less.
     #[allow(non_snake_case)] // The document's letters.
     fn spoilt(&self, queue: FifoBus, exceptions: &Exceptions) -> ProcessorTime {

@@ -56,7 +56,7 @@ impl Contention {
         })?;
         line.add_scaled(&exceptions.sum_E, time(queue.phi), 1)?;
         let rate = transfer_rate(&waiter.processor.tasks);
-        // Of the two that make the most, less is charged, as far as siblings have not had it.
+        // The two that make the most are charged less, as far as siblings have not had it.
         let most = self.making_most(rate, None);
         let second = most.and_then(|most| self.making_most(rate, Some(most)));
         let mut of = |at: Option<usize>| -> u128 {

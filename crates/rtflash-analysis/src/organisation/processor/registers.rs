@@ -1,4 +1,4 @@
-//! What a processor whose chips use a second page register takes beside its steps.
+//! The time that a processor whose chips use a second page register takes beside its steps.
 
 use super::Processor;
 use crate::organisation::registers::{ChipDuties, RegisterTurns, Registers, TurnCounts};
@@ -28,7 +28,7 @@ impl Processor {
         }
     }
 
-    /// What each job may make a chip wait beside its steps at most, with a server or without.
+    /// The longest wait of a chip for each job beside its steps, with a server or without.
     pub fn turnaround(&self, server: bool) -> Cost {
         self.registers.map_or(Cost::ZERO, |registers| registers.turnaround(self.duties(server)))
     }

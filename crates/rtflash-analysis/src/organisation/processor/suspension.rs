@@ -5,7 +5,7 @@ use rtflash_model::{Device, Placement};
 use super::Processor;
 use crate::time::Cost;
 
-/// What it takes to suspend an erase, and to go on with it.
+/// The time to suspend an erase, and to go on with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Suspension {
     /// t_s.

@@ -4,7 +4,7 @@ use rtflash_model::Span;
 
 use crate::workload::WorkloadCurve;
 
-/// What a writing request does to a processor's free pages.
+/// The effect of a writing request on a processor's free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteStream {
     /// w_i: pages of requests in a row that can fall on the processor.

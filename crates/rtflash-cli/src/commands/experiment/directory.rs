@@ -1,4 +1,4 @@
-//! Where an experiment's files are.
+//! The places of an experiment's files.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -1,4 +1,4 @@
-//! What repeats an experiment.
+//! The manifest that repeats an experiment.
 
 use rtflash_experiment::plan::{Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
@@ -44,8 +44,8 @@ pub struct Manifest {
     generator: Option<&'static str>,
     /// The analysis that all sets are made for; null where each analysis has sets made for it.
     analysis: Option<&'static str>,
-    /// What sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no analysis
-    /// asks.
+    /// The most that sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no
+    /// analysis asks.
     rely_on: Option<&'static str>,
     /// K, if write-heavy tasks were asked for.
     write_heavy: Option<u32>,
@@ -67,9 +67,9 @@ pub struct Manifest {
     /// How many pages a request may have, `1..16`, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<String>,
-    /// Where the randomness starts.
+    /// The seed of the randomness.
     seed: u64,
-    /// Who is compared.
+    /// The contenders.
     contenders: Vec<ManifestContender>,
     /// How bandwidth is measured.
     bandwidth: Option<ManifestBandwidth>,

@@ -59,8 +59,8 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Unanswered> {
     Ok(finish(&plan, &progress, args.kind, &manifest, &written)?)
 }
 
-/// What was found in the directory, if anything: an earlier stage of the same, or it is refused.
-/// `part` is what the manifest names.
+/// The files found in the directory, if any: an earlier stage of the same, or it is refused. `part`
+/// is what the manifest names.
 fn resumable(
     directory: &Directory,
     plan: &Plan,
@@ -215,7 +215,7 @@ pub fn texts(plan: &Plan, tallies: &[Tally], summary: &Summary) -> Vec<(String, 
     tables.chain([("summary.json".to_owned(), rtflash_answers::pretty(summary))]).collect()
 }
 
-/// What is missing from the results, and the status that this makes.
+/// The gaps in the results, and the status that they make.
 pub fn warnings(summary: &Summary) -> (Status, String) {
     let mut warnings = Vec::new();
     if summary.exhausted > 0 {

@@ -1,4 +1,4 @@
-//! What the user typed as a plan.
+//! The plan that the user typed.
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
 use rtflash_analysis::{Analysis, baseline};
@@ -163,13 +163,13 @@ fn contenders(
         let deciding = analyses.iter().filter(|analysis| !analysis.is_necessary());
         contenders.extend(deciding.map(|&analysis| Contender { allocator, analysis, service }));
     }
-    // Of all algorithms at once.
+    // The necessary analyses are of all algorithms at once.
     let necessary = analyses.iter().filter(|analysis| analysis.is_necessary());
     contenders.extend(necessary.map(|&analysis| Contender::new(&AnyAllocation, analysis)));
     Ok(contenders)
 }
 
-/// Who is compared where no algorithms are named, in bandwidth or in schedulability.
+/// The contenders if no algorithms are named, in bandwidth or in schedulability.
 fn usual_contenders(analyses: &[&'static dyn Analysis], bandwidth: bool) -> &'static [&'static str] {
     let is_baseline = analyses.first().is_some_and(|first| baseline(first.name()).is_some());
     match (analyses.iter().any(|&analysis| promises(analysis)), is_baseline, bandwidth) {

@@ -43,7 +43,7 @@ impl Gantt {
         let (mut last_up, mut last_down) = (None, None);
         for job in &jobs {
             let (release, due) = (self.x(job.release), self.x(job.deadline));
-            // Where they would cover each other, one stands for many; but each that is missed is
+            // If they would cover each other, one stands for many; but each that is missed is
             // there.
             if shown.contains(&job.release) && last_up.is_none_or(|last| release >= last + PX) {
                 let _ = write!(ups, "M{} {}h6l-3 -5Z", Px(release.saturating_sub(3 * PX)), Px(y + 6 * PX));

@@ -12,17 +12,17 @@ pub use results::read_results;
 use crate::export::exported::{Exported, ExportedFile, NotExported};
 use crate::export::streams::{RequestStream, request_streams};
 
-/// What can be chosen.
+/// The options of an export for fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FioOptions {
-    /// The file or the block device that is read and written. What is on it is lost.
+    /// The file or the block device that is read and written. Its data are lost.
     pub target: String,
     /// How long requests come.
     pub duration: Instant,
     /// Pages of the target that are used, behind each other for each task. `None`: as many as its
     /// data have, or 64 requests of it.
     pub pages: Option<u64>,
-    /// Where the randomness of places starts.
+    /// The seed of the places.
     pub seed: u64,
     /// The class of all requests for Linux's schedulers (`IOPRIO_CLASS_RT` is 1, `_BE` 2, `_IDLE`
     /// 3); `None` for that of the process.

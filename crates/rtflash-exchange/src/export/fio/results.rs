@@ -1,4 +1,4 @@
-//! What fio says with `--output-format=json`.
+//! The results that fio prints with `--output-format=json`.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ struct FioLatency {
 /// Reads the results of fio: its jobs, in the order of the job file.
 ///
 /// # Errors
-/// What is wrong, a clause.
+/// The fault, a clause.
 pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
     // fio may say something in front of its answer.
     let answer = text.find('{').map_or(text, |begin| &text[begin..]);

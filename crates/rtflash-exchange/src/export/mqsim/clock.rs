@@ -56,7 +56,7 @@ mod tests {
         }
         // The thesis's device: 40 µs.
         assert!(clock(40_000, 8_192).transfer_ns().abs_diff(40_000) < 300);
-        // What is faster than a sector at 1 ns, or slower than all.
+        // A time faster than a sector at 1 ns, or slower than all.
         assert_eq!(clock(1, 4_096), Clock { sectors: 1, ns_a_byte: 1, rate: 1_000 });
         assert_eq!(clock(u64::MAX, 4_096), Clock { sectors: 64, ns_a_byte: 1_000, rate: 1 });
     }

@@ -41,7 +41,7 @@ pub enum MqsimGc {
     Preemptible,
 }
 
-/// What can be chosen.
+/// The options of an export for fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MqsimOptions {
     /// How long requests come.
@@ -51,7 +51,7 @@ pub struct MqsimOptions {
     /// Whether a device that does not say so has the transfer in its times: so it is in the
     /// thesis's analysis, and not in the others.
     pub transfer_inside: bool,
-    /// Where the randomness of places starts.
+    /// The seed of the places.
     pub seed: u64,
 }
 

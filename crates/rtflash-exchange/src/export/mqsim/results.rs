@@ -1,4 +1,4 @@
-//! What MQSim says: `…_scenario_1.xml`.
+//! The results of MQSim: `…_scenario_1.xml`.
 
 use roxmltree::{Document, Node};
 

@@ -1,4 +1,4 @@
-//! What MQSim reads.
+//! The files that MQSim reads.
 
 use std::fmt::Write as _;
 
@@ -68,7 +68,7 @@ pub(super) fn ssd(device: &Device, flash: &Flash, gc: MqsimGc) -> String {
     text + "\t\t</Flash_Parameter_Set>\n\t</Device_Parameter_Set>\n</Execution_Parameter_Set>\n"
 }
 
-/// What is the same for every device.
+/// The parameters that do not depend on the device.
 const FIXED: [(&str, &str); 31] = [
     ("Seed", "321"),
     ("Enabled_Preconditioning", "false"),

@@ -4,8 +4,8 @@
 //! A recorder keeps messages as they come and writes them to one file every so often, at the *flush
 //! interval*. A flush writes everything that came since the flush before: never more than the most
 //! that comes in any window of the interval's length. So a bag becomes one task that writes that
-//! much once an interval, a stream, as a file that grows is. Whatever the recorder's phase is, no
-//! flush of the bag's own records is larger.
+//! much once an interval, a stream, as a file that grows is. No flush of the bag's own records is
+//! larger, whatever the recorder's phase is.
 //!
 //! Each record of the data section comes at a time: a message and an attachment when they are
 //! logged, the entry of an index with its message, and any other record (heads of chunks and of
@@ -43,8 +43,8 @@ pub const RECORD_HEAD: u64 = HEAD as u64 + 2 + 4 + 8 + 8;
 pub struct Topic {
     /// Its name.
     pub name: String,
-    /// Of each message, when it was logged (ns of the recorder's clock) and how many bytes its
-    /// record has; by time.
+    /// For each message, the time of its log entry (ns of the recorder's clock) and the bytes of
+    /// its record; by time.
     pub messages: Vec<(u64, u64)>,
 }
 
@@ -57,12 +57,12 @@ pub struct FullestWindow {
     pub begins: u64,
 }
 
-/// What a bag holds.
+/// The content of a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bag {
     /// Topics that have messages, by name.
     pub topics: Vec<Topic>,
-    /// Of each attachment, when it was logged and how many bytes its record has; by time.
+    /// For each attachment, the time of its log entry and the bytes of its record; by time.
     pub attachments: Vec<(u64, u64)>,
     /// Bytes of the other records of the data section: when they come, and how many; by time.
     pub others: Vec<(u64, u64)>,

@@ -15,12 +15,12 @@ use self::parameters::{DEVICE_PARAMETERS, FLASH_PARAMETERS, not_kept};
 /// read's is 320.
 pub const COMMANDS_NS: u64 = 20 + 6 * 25 + 70 + 6 + 15 + 100;
 
-/// What a configuration says that a device has.
+/// The device that a configuration describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SsdConfig {
     /// The device.
     pub device: Device,
-    /// What of it a device cannot keep, and what stands in its place: sentences.
+    /// The parts of it that a device cannot keep, each with its substitute: sentences.
     pub not_kept: Vec<String>,
 }
 
@@ -294,7 +294,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// Where an element begins: its name in angle brackets.
+/// The place of an element's begin: its name in angle brackets.
 fn start_of(node: Node<'_, '_>, text: &str) -> Range<usize> {
     let range = node.range();
     let length = text[range.clone()].find('>').map_or(range.len(), |end| end + 1);

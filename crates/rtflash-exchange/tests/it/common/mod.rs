@@ -97,7 +97,7 @@ fn compressed(bag: &[u8], name: &str, compress: impl Fn(&[u8]) -> Vec<u8>) -> Ve
             }
             // Its sum is of the bytes before.
             (15, _) => Cow::Owned(vec![0; 4]),
-            // What is behind the data points into it.
+            // Offsets behind the data point into it.
             (opcode, _) if !matches!(opcode, 1 | 3..=5 | 12) => continue,
             _ => Cow::Borrowed(body),
         };

@@ -14,18 +14,18 @@ use rtflash_ftl::{
 use crate::common::Registers;
 use crate::common::Words;
 
-/// What is in a page.
+/// The content of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Content {
     Erased,
     /// It looks erased, and is not: an erase was interrupted.
     Weak,
     Torn,
-    /// What is beside the data, and which version of the data it is.
+    /// The spare bytes beside the data, and the version of the data.
     Held(SpareBytes, u64),
 }
 
-/// What a chip is doing.
+/// The work of a chip.
 #[derive(Debug, Clone, Copy)]
 enum UnderWay {
     Read,
@@ -56,7 +56,7 @@ struct RingOnChip {
 }
 
 impl RingOnChip {
-    /// Of each chip of a cluster.
+    /// The rings on each chip of a cluster.
     fn all(of: &ImageCluster<'_>, block_pages: u32) -> Vec<(u32, RingOnChip)> {
         let ring = |(place, number): (u32, u32)| {
             let ring = of.ring(number).expect("a ring");
@@ -87,7 +87,7 @@ impl RingOnChip {
     }
 
     /// The page that was taken last for a logical one does not hold it: where it was before, it is.
-    /// Where it was `torn` it is wasted, and otherwise not taken.
+    /// A page that was `torn` is wasted, and otherwise not taken.
     fn takes_back(&mut self, lpn: u32, torn: bool) {
         match self.before.remove(&lpn).flatten() {
             Some(before) => self.last.insert(lpn, before),
@@ -107,7 +107,7 @@ impl RingOnChip {
         let pages = u64::from(block_pages) * u64::from(self.blocks.end - self.blocks.start);
         let wasted = self.wasted.iter().filter(|&&at| at + pages >= self.taken).count() as u64;
         let most = (self.rows + wasted).saturating_sub(pages - u64::from(block_pages));
-        // Where there is none it was being programmed again.
+        // If there is none it was being programmed again.
         let older = self.last.get(&lpn).map_or(0, |own| self.last.values().filter(|at| *at < own).count() as u64);
         older < most
     }
@@ -116,7 +116,7 @@ impl RingOnChip {
 /// Chips, and what was promised of them.
 #[derive(Debug)]
 pub struct Flash {
-    /// Of chips that use two page registers.
+    /// The registers of chips that use two of them.
     pub registers: Registers<(FlashPage, SpareBytes, u64)>,
     pub cached: u64,
     blocks: u32,
@@ -168,8 +168,8 @@ pub struct Flash {
     /// Programs that failed in zones.
     pub failed_in_zones: u64,
     pub operations: u64,
-    /// What was done since the last recovery began, and the largest parts of what is stated of any
-    /// recovery, in thousandths: looks, copies, erases.
+    /// The work since the last recovery began, and the largest parts of the bounds of any recovery,
+    /// in thousandths: looks, copies, erases.
     recovery: RecoveryBound,
     pub recovery_shares: [u64; 3],
 }
@@ -314,7 +314,7 @@ impl Flash {
         matches!(self.under_way.get(&chip), Some(UnderWay::Erase(_)))
     }
 
-    /// What a chip was doing has failed: the block is bad.
+    /// The work of a chip has failed: the block is bad.
     pub fn fails(&mut self, chip: u32) {
         *self.spare.entry(chip).or_default() -= 1;
         self.asked.remove(&chip);
@@ -378,7 +378,7 @@ impl Flash {
         self.requests.values_mut().for_each(|programmed| programmed.retain(|(page, _)| is_kept(page)));
     }
 
-    /// What a chip was doing has ended.
+    /// The work of a chip has ended.
     pub fn ends(&mut self, chip: u32) {
         match self.under_way.remove(&chip).expect("something is under way") {
             UnderWay::Read => {}
@@ -517,8 +517,7 @@ impl Flash {
     }
 
     /// Everything that was said to be written is there, or what was written later, and the state
-    /// machine finds it. Of a ring of zones the oldest pages may be lost, as many as power has
-    /// cost.
+    /// machine finds it. A ring of zones can lose its oldest pages, as many as power has cost.
     pub fn keeps_its_word(&mut self, image: &Image<'_>, ftl: &Ftl<'_, '_>) {
         let (latest, mut lost) = (self.latest(), HashSet::new());
         for (page, &version) in &self.acknowledged {
@@ -599,7 +598,7 @@ impl NandChips for Flash {
         self.registers.send(chip);
     }
 
-    /// Where power is lost before it is programmed, nothing has been done.
+    /// If power is lost before it is programmed, nothing has been done.
     fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
         self.may_be_programmed(chip, at, &spare);
         (self.begun, self.version) = (self.begun + 1, self.version + 1);

@@ -19,7 +19,7 @@ pub const fn cases(count: u64, under_miri: u64) -> u64 {
     if cfg!(miri) { under_miri } else { count }
 }
 
-/// What bytes say, one after another; zeros behind them.
+/// The numbers that bytes hold, one after another; zeros behind them.
 pub struct Words<'b>(pub &'b [u8]);
 
 impl Words<'_> {
@@ -42,7 +42,7 @@ impl Words<'_> {
 /// A page of a chip of a cluster's data: which cluster, and which logical page.
 type Held = (u32, u32);
 
-/// What a chip does.
+/// The work of a chip.
 #[derive(Debug, Clone, Copy)]
 pub enum Doing {
     Read,
@@ -51,7 +51,7 @@ pub enum Doing {
     Erase(u32),
 }
 
-/// What is over in a register.
+/// The work that is over in a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InRegister {
     Sensed,
@@ -139,14 +139,14 @@ impl<L> Registers<L> {
 /// The device.
 #[derive(Default)]
 pub struct Checked {
-    /// Of chips that use two page registers.
+    /// The registers of chips that use two of them.
     pub registers: Registers<FlashPage>,
     pub cached: u64,
     /// The state of each block: how many of its pages are programmed.
     programmed: HashMap<(u32, u32), u32>,
-    /// What each page holds, by chip.
+    /// The content of each page, by chip.
     held: HashMap<(u32, u32, u32), Held>,
-    /// What each chip does.
+    /// The work of each chip.
     pub busy: HashMap<u32, Doing>,
     /// Chips asked to suspend their erase, and the blocks of erases that are suspended.
     pub asked: HashSet<u32>,
@@ -172,7 +172,7 @@ pub struct Checked {
     /// Read for garbage collection, and not programmed.
     buffered: HashMap<Held, u64>,
     pub operations: u64,
-    /// Of garbage collection.
+    /// The passes of garbage collection.
     pub collected: u64,
     /// Read for it, and overwritten before they were programmed.
     pub dropped: u64,
@@ -203,7 +203,7 @@ impl Checked {
         self.clusters[&chip]
     }
 
-    /// What a chip was doing is over. Says whether there was anything.
+    /// The work of a chip is over. Says whether there was anything.
     pub fn ends(&mut self, chip: u32) -> bool {
         self.asked.remove(&chip);
         self.busy.remove(&chip).is_some()
@@ -227,7 +227,7 @@ impl Checked {
         }
     }
 
-    /// What a chip does fails, if that may be: the block is bad. Says whether it was so.
+    /// The work of a chip fails, if that is allowed: the block is bad. Says whether it was so.
     pub fn fails(&mut self, chip: u32) -> bool {
         let block = match self.busy.get(&chip) {
             Some(&Doing::Program(at, buffered)) => {
@@ -361,7 +361,7 @@ pub struct Counts {
     /// Retired blocks of which pages were moved.
     pub moved: u64,
     pub levelled: u64,
-    /// Of jobs' servers.
+    /// The passes of jobs' servers.
     pub server_passes: u64,
 }
 
@@ -390,7 +390,7 @@ impl RequestHost for Counts {
     }
 }
 
-/// What came of events.
+/// The outcome of events.
 #[derive(Debug, Default)]
 pub struct Ran {
     pub taken: u64,
@@ -404,7 +404,7 @@ pub struct Ran {
     pub dropped: u64,
     pub failed: u64,
     pub moved: u64,
-    /// Of them, blocks that had not failed: the least worn ones.
+    /// The levelled blocks among them that had not failed: the least worn ones.
     pub levelled: u64,
     pub suspensions: u64,
     pub trimmed: u64,
@@ -550,7 +550,7 @@ pub fn job(
     then(&reads, &writes)
 }
 
-/// What a cluster of a small image is made of.
+/// The parts of a cluster in a small image.
 struct SmallCluster {
     organisation: ImageOrganisation,
     chips: Vec<u32>,
@@ -600,7 +600,7 @@ impl SmallCluster {
             page_count: ((to - from - u32::from(writes)) * zone).saturating_sub(kept_less * width).max(width),
             writes,
         };
-        // Of some the last block is in no ring.
+        // Some clusters have a last block that is in no ring.
         let end = if owned > 4 && pages.is_multiple_of(2) { owned - 1 } else { owned };
         let first_ring = if zoned && owned > 3 && words.byte().is_multiple_of(2) { 2 } else { end };
         let rings = match zoned {
@@ -744,7 +744,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The same bytes with a right checksum, and length.
+/// Gives the bytes a right checksum, and length.
 pub fn with_checksum(bytes: &mut [u8]) {
     if bytes.len() < rtflash_ftl::image::HEADER_BYTES {
         return;
@@ -754,7 +754,7 @@ pub fn with_checksum(bytes: &mut [u8]) {
     with_crc(bytes);
 }
 
-/// The same bytes with a right checksum.
+/// Gives the bytes a right checksum.
 pub fn with_crc(bytes: &mut [u8]) {
     let all = bytes[..16].iter().chain(&bytes[20..]);
     let crc = all.fold(!0u32, |crc, &byte| {

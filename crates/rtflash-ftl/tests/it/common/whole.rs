@@ -7,7 +7,7 @@ use rtflash_ftl::image::{
     ImageServer, ImageSource,
 };
 
-/// What a cluster is made of.
+/// The parts of a cluster.
 #[derive(Debug, Clone)]
 pub struct WholeCluster {
     pub organisation: ImageOrganisation,
@@ -21,7 +21,7 @@ pub struct WholeCluster {
     pub rings: Vec<ImageRing>,
 }
 
-/// What an image is made of.
+/// The parts of an image.
 #[derive(Debug, Clone)]
 pub struct Whole {
     pub device: ImageDevice,

@@ -66,7 +66,7 @@ impl CertifiedClusters {
     /// are not run. Requests are released up to `jitter` after their nominal arrival.
     ///
     /// # Errors
-    /// What cannot be run.
+    /// If the clusters cannot be run.
     pub fn new(
         set: &TaskSet,
         allocation: &Allocation,

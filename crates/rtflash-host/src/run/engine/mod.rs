@@ -154,7 +154,7 @@ struct HostEngine<'a, W> {
 /// scenario and the seed.
 ///
 /// # Errors
-/// Where the jobs release so much more than the device does that it cannot be kept.
+/// If the jobs release so much more than the device does that it cannot be kept.
 pub fn run(scenario: &Scenario, seed: u64) -> Result<Vec<JobReport>, HostRunError> {
     run_watched(scenario, seed, &mut ())
 }

@@ -28,7 +28,7 @@ impl Collections {
                 account.repeats = left;
                 return;
             }
-            // What a trace states it began with may be any number.
+            // The number at the begin of a trace can be any.
             account.programmed = account.programmed.saturating_add(1);
         }
     }

@@ -1,4 +1,4 @@
-//! Who gets a bus, and when.
+//! The grants of a bus, and their times.
 
 use rtflash_model::{ChipId, Instant};
 use rtflash_plan::{Arbitration, ChannelId};

@@ -1,4 +1,4 @@
-//! What the map makes of blocks that fail.
+//! The map's part for blocks that fail.
 
 use rtflash_model::Lpn;
 use rtflash_plan::BlockId;
@@ -54,7 +54,8 @@ impl Mapping {
             }
             let full = self.clusters[cluster].full;
             let of = &mut self.pools[pool];
-            // What it would still have taken is lost; a block that was not erased was counted.
+            // The time that it would still have taken is lost; a block that was not erased was
+            // counted.
             let rest = if page == NONE { full } else { full.saturating_sub(self.programmed[base]) };
             of.free -= i64::from(rest);
             if of.spare > 0 {

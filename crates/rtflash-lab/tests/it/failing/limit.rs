@@ -16,7 +16,7 @@ pub struct Limit {
     pub device: Device,
     pub clusters: Vec<Cluster>,
     pub placements: Vec<Placement>,
-    /// Of each task, its read and its write.
+    /// For each task, its read and its write.
     requests: Vec<[Option<Drawn>; 2]>,
     pub relies: Reliance,
     without: Option<&'static str>,
@@ -37,7 +37,7 @@ impl Limit {
         (spec.page_read, spec.page_program) = (ns(rng.within(1, 60)), ns(rng.within(5, 250)));
         (spec.block_erase, spec.page_transfer) = (ns(rng.within(5, 600)), ns(rng.within(5, 120)));
         spec.command = (!queue && one_in(rng, 4)).then(|| ns(rng.within(1, 20)));
-        // Of some erases are suspended, and of some wear is levelled.
+        // Some erases are suspended, and some wear is levelled.
         let suspends = spec.command.is_none() && spec.blocks_per_chip.is_multiple_of(3);
         spec.erase_suspend = suspends.then(|| ns(spec.block_erase.as_ns() / 5).max(ns(1)));
         spec.wear_gap = spec.blocks_per_chip.is_multiple_of(4).then_some(1);

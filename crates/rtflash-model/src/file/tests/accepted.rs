@@ -266,7 +266,7 @@ fn a_device_may_say_how_fast_it_suspends_erases() {
         ("", None, 0),
         (", \"erase_suspend\": \"100us\"", Some(100), 0),
         (", \"erase_suspend\": \"100us\", \"erase_resume\": \"30us\"", Some(100), 30),
-        // What their commands take is not counted.
+        // The time of their commands is not counted.
         (", \"erase_suspend\": \"100us\", \"command\": \"1us\"", None, 0),
     ] {
         let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();

@@ -12,7 +12,7 @@ fn set() -> TaskSet {
     read_task_set(GOOD).unwrap().set
 }
 
-/// What holds for all that a reader may say.
+/// The rules for any answer of a reader.
 fn sound<T>(text: &str, read: Result<T, Diagnostics>) {
     let Err(wrong) = read else { return };
     let wrong = wrong.first();

@@ -13,7 +13,7 @@ const LINES: [&str; 4] = [
     GOOD,
 ];
 
-/// Whether serde reads a text. What it reads, the reader with carets reads alike.
+/// Whether serde reads a text. The reader with carets reads such a text alike.
 fn is_read(text: &str) -> bool {
     let Some((set, meta)) = derived::task_set(text) else { return false };
     let file = read_thoroughly(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// What to put into a text.
+/// The parts to put into a text.
 fn bit() -> impl Strategy<Value = Vec<u8>> {
     let bits = [
         "", "0", "9", "-", ".", "e", "\"", "\\", ",", "}", "{", "]", "[", ":", " ", "\n", "null", "ms", "s", "é",

@@ -162,7 +162,7 @@ fn tasks() {
             vec![("\"1ms\"", "tasks[0].read.jitter", "before its deadline of 1ms")],
         ),
         ("[{N, \"read\": {P, T, \"jitter\": \"-1ms\"}}]", vec![("\"-1ms\"", "tasks[0].read.jitter", "below zero")]),
-        // Where the period cannot be read, nothing is compared with it.
+        // If the period cannot be read, nothing is compared with it.
         (
             "[{N, \"read\": {P, \"period\": 1, \"deadline\": \"2s\", \"jitter\": \"3s\"}}]",
             vec![("1", "tasks[0].read.period", "without a unit")],
@@ -352,7 +352,7 @@ fn devices() {
             "{PROFILE, \"page_read\": \"40us..60us\", \"page_read_includes_transfer\": true}",
             vec![("true", "page_read_includes_transfer", "leaves no time of it for the chip")],
         ),
-        // What is not known contains nothing.
+        // A time that is not known contains nothing.
         ("{PROFILE, \"page_read\": \"x\", \"page_read_includes_transfer\": true}", vec![("\"x\"", "page_read", "")]),
         (
             "{PROFILE, \"page_program\": \"39us\", \"page_transfer\": \"0us\", \"page_program_includes_transfer\": true}",

@@ -17,13 +17,13 @@ use crate::ratio::LogicalRatio;
 /// Reads a value; `None` where something wrong with it has been recorded.
 pub(in crate::file) type Read<'t, T> = fn(&mut Reader<'t>, &'t str, &Place<'_>) -> Option<T>;
 
-/// Who goes through the fields.
+/// A visitor of the fields.
 pub(in crate::file) trait Visitor<'t> {
     /// The next field: how it is read, where it is in a description, and how it gets there.
     fn field<T>(&mut self, read: Read<'t, T>, of: fn(&DeviceSpec) -> T, put: fn(&mut DeviceSpec, T));
 }
 
-/// What a description has for a field, by the kind of field.
+/// The type of a description's field, by the kind of field.
 macro_rules! value {
     (ratio, $spec:ident.$field:ident) => {
         Ratio($spec.$field)
@@ -55,9 +55,9 @@ macro_rules! put {
     };
 }
 
-/// Of each field: what the schema says of it, its name, its type in JSON, and its kind: what reads
-/// it. A field that is needed has a value that stands in for a wrong one and makes no fault of its
-/// own, so that the other fields are checked all the same.
+/// For each field: its text in the schema, its name, its type in JSON, and its kind: the function
+/// that reads it. A field that is needed has a value that stands in for a wrong one and makes no
+/// fault of its own, so that the other fields are checked all the same.
 macro_rules! fields {
     (
         needed { $($(#[$needed_meta:meta])* $needed:ident: $needed_type:ty, $needed_kind:ident, $stand_in:expr;)+ }
@@ -161,8 +161,8 @@ fields! {
         page_registers: u32, registers;
         /// N_s: blocks of a chip that may fail, kept erased until then; left out, 0.
         spare_blocks: u32, count;
-        /// Of the spare blocks, how many may be needed for programs that fail while the chip, or
-        /// its superblock, is busy without a break; left out, all of them.
+        /// The spare blocks that programs can need which fail while the chip, or its superblock, is
+        /// busy without a break; left out, all of them.
         program_failures: u32, count;
         /// t_s: the longest time from a command that suspends an erase until the chip is free; left
         /// out, erases are not suspended.

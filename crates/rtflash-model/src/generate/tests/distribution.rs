@@ -120,7 +120,7 @@ fn all_methods_draw_from_one_distribution() {
         let fixed = sample(&slice(total, table), tasks, 5);
         assert_same(&plain, &fixed, &format!("of a fixed sum, n = {tasks}, U = {total}"));
         assert_same(&plain, &independent, &format!("independent, n = {tasks}, U = {total}"));
-        // Whatever the rate.
+        // The rate does not matter.
         for (seed, rate) in [(3, 0.5), (4, 3.0)] {
             let tilted = sample(&slice(total, Method::Tilted { rate }), tasks, seed);
             assert_same(&plain, &tilted, &format!("tilted by {rate}, n = {tasks}, U = {total}"));

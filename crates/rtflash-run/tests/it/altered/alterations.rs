@@ -1,4 +1,4 @@
-//! What may be wrong with a trace.
+//! The faults that a trace can have.
 
 use rtflash_model::{ChipId, Instant};
 use rtflash_plan::{Aging, BlockId, ChannelId, SourceId, Victims};

@@ -1,4 +1,4 @@
-//! What may be wrong with what a trace says of blocks that fail.
+//! The faults that a trace can have about blocks that fail.
 
 use rtflash_model::Span;
 use rtflash_trace::{Action, Failed, Kind, NO_LPN, NONE, Operation, Record};

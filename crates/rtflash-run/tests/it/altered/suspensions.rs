@@ -1,4 +1,4 @@
-//! What may be wrong with what a trace says of erases that are suspended.
+//! The faults that a trace can have about suspended erases.
 
 use rtflash_model::Span;
 use rtflash_trace::{Action, Operation, Record};

@@ -1,4 +1,4 @@
-//! What may be wrong with what a trace says of pages that are trimmed.
+//! The faults that a trace can have about trimmed pages.
 
 use rtflash_trace::{Action, EmptyPage, Kind, Operation, Record, Trimmed};
 

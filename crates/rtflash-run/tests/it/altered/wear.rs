@@ -1,4 +1,4 @@
-//! What may be wrong with what a trace says of wear that is levelled.
+//! The faults that a trace can have about levelled wear.
 
 use rtflash_plan::BlockId;
 use rtflash_trace::{Action, JobId, Kind, Operation, Record, Selection};

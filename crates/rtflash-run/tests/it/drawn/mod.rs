@@ -1,4 +1,4 @@
-//! What tests of changes at run time draw alike.
+//! The draws that tests of changes at run time share.
 
 use rtflash_model::{Request, Span, Task};
 pub use rtflash_testkit::ns;

@@ -69,7 +69,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 if looks > FILL_IN_LOOKS || planned.len() >= max {
                     break 'queue;
                 }
-                // What holds nothing is over when it is the first one.
+                // A page that holds nothing is over when it is the first one.
                 let Some(spot) = of.store.find(lpn) else { continue };
                 let is_valid = planned.iter().all(|page| {
                     page.spot.chip != spot.chip

@@ -1,4 +1,4 @@
-//! What a processor does next: EDF at the ends of steps.
+//! The next work of a processor: EDF at the ends of steps.
 
 use rtflash_ftl::{GcStep, NextStep, PartLeft, Victim};
 use rtflash_model::{Instant, Lpn};

@@ -16,7 +16,7 @@ pub(super) struct ProgramUnderWay {
     kind: Kind,
     lpn: Lpn,
     spot: PagePlace,
-    /// Where a copy inside the chip is from.
+    /// The source of a copy inside the chip.
     from: Option<PagePlace>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ProcessorFaults {
     programs: PerId<ColumnId, u32>,
     busy_until: Instant,
     doing: Vec<ProgramUnderWay>,
-    /// What it erases, and the part that resets a zone so.
+    /// The block that it erases, and the part that resets a zone so.
     erases: Option<(BlockId, Option<usize>)>,
     again: Vec<ProgramUnderWay>,
     /// Parts with pages that were overwritten in their step by a page of `again`, and failed, too:
@@ -123,7 +123,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 overwritten.push((page.lpn, page.part));
             }
         }
-        // What a page of the step has overwritten that has not failed is over.
+        // A page that another page of the step has overwritten, and that has not failed, is over.
         overwritten.retain(|&(lpn, _)| again.iter().any(|page| page.lpn == lpn));
         let repeated = again.iter().filter(|page| page.kind != Kind::Gc).map(|page| page.part);
         for part in repeated.chain(overwritten.iter().map(|&(_, part)| part)) {
@@ -149,8 +149,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         erase_failed
     }
 
-    /// Rule B3: programs once more what has failed. Where blocks are lacking for that, the
-    /// processor is at its end.
+    /// Rule B3: programs once more what has failed. If blocks are lacking for that, the processor
+    /// is at its end.
     pub(super) fn program_again(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
         let Some(faults) = &mut of.faults else { return };

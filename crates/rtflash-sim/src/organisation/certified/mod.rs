@@ -37,8 +37,8 @@ use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
 use trims::TaskTrims;
 
-/// What happens to a request, which is given by its source (by position in the group) and number;
-/// or to a processor, given by its position and the number of the change.
+/// An event of a request, which is given by its source (by position in the group) and number; or of
+/// a processor, given by its position and the number of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum RequestEvent {
     Release(usize, u64),

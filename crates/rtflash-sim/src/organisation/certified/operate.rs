@@ -21,7 +21,7 @@ pub(super) struct ChipAtWork {
     pub(super) others: u32,
     /// The operation that waits for its bus, or will. One at a time: rule S4.
     pub(super) open: Option<OpenOperation>,
-    /// What the copy programs whose command waits for its bus.
+    /// The program of the copy whose command waits for its bus.
     pub(super) copy: Option<Operation>,
 }
 
@@ -154,7 +154,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let step = &mut self.processors[processor].step;
         step.chips = planned.len();
         step.pages.extend(planned[own..].iter().map(|page| page.part));
-        // Where waits are full ones, reads of a pass wait for each other alone.
+        // If waits are full ones, reads of a pass wait for each other alone.
         let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
         for page in &planned {
             self.start_page(processor, page, known.then(|| self.pages_beside(processor, page, &planned)), now);

@@ -1,4 +1,4 @@
-//! What one EDF queue serves: a chip of a stripe, or a whole superblock cluster.
+//! The unit that one EDF queue serves: a chip of a stripe, or a whole superblock cluster.
 
 use std::collections::VecDeque;
 
@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-/// What a processor is doing: all of its chips that take part end before the next step.
+/// The step of a processor: all of its chips that take part end before the next step.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ProcessorStep {
     pub(super) is_under_way: bool,
@@ -104,7 +104,8 @@ pub(super) struct ProcessorState {
     pub(super) changed: Option<Instant>,
     pub(super) extra: u64,
     pub(super) step: ProcessorStep,
-    /// Where its chip uses a second page register: what users' pages do there, step by step.
+    /// The registers of a chip with a second page register: the work of users' pages there, step by
+    /// step.
     pub(super) registers: Option<ChipRegisters>,
     pub(super) faults: Option<ProcessorFaults>,
     pub(super) suspends: Option<SuspendedErase>,

@@ -1,7 +1,7 @@
 //! Chips with a second page register: a page is sensed or programmed while another one is on the
 //! bus (docs/analysis.md, Section 13). The chips of a superblock are as one, with rows for pages
-//! that are programmed (Section 15). Where commands are counted a read waits for its own, which
-//! goes with the page before where that waits, too (Section 15.1).
+//! that are programmed (Section 15). If commands are counted a read waits for its own, which goes
+//! with the page before if that waits, too (Section 15.1).
 
 use rtflash_model::{ChipId, Instant, Span};
 use rtflash_plan::{ChannelId, Waits};
@@ -142,8 +142,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Rule X5: a read begins with its command, which goes with the page that waits on the same
-    /// channel, or asks for the bus at once. Where all waits are the worst there are, it has it
-    /// then.
+    /// channel, or asks for the bus at once. If all waits are the worst there are, it has it then.
     fn asks_to_read(&mut self, processor: usize, page: PageUnderWay, now: Instant) {
         let Operation { job, chip, .. } = page.operation;
         if self.options.placed.waits == Waits::Worst {

@@ -183,7 +183,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             lpns = self.processors[first].store.fullest(&of.requests.range(), pages);
         }
         let (left, store) = (pages - lpns.len() as u64, &self.processors[first].store);
-        // What holds nothing is on no chip.
+        // A page that holds nothing is on no chip.
         let chip_of = |lpn| store.find(lpn).map_or(ColumnId(NONE), |at| at.chip);
         of.requests.draw(left, &mut lpns, |lpn| if stripe { ColumnId(0) } else { chip_of(lpn) });
         let release = Release {

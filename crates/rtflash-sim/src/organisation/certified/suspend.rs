@@ -10,7 +10,7 @@ use super::operate::Planned;
 use crate::engine::sequencer::Ticket;
 use crate::store::PagePlace;
 
-/// What a processor knows of its erase: of the one under way, or of the one that is suspended.
+/// The state of a processor's erase: of the one under way, or of the one that is suspended.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SuspendedErase {
     /// t_s.
@@ -18,7 +18,7 @@ pub(super) struct SuspendedErase {
     /// t_u.
     resume: Span,
     under_way: Vec<ErasingChip>,
-    /// Of an erase that is suspended: the chips that are to go on, and for how long.
+    /// For an erase that is suspended: the chips that are to go on, and for how long.
     left: Vec<(ColumnId, Span)>,
 }
 
@@ -64,7 +64,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Rule P1: while a processor erases, something has come that may be more urgent than the pass.
-    /// What is over before it could be suspended goes on.
+    /// An erase that is over before it could be suspended goes on.
     pub(super) fn suspend_if_urgent(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
         let (Some(erases), Some(part)) = (&mut of.suspends, of.step.erases) else { return };

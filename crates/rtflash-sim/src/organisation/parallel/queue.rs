@@ -1,4 +1,4 @@
-//! What waits for a chip.
+//! The queue of a chip.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ChipWork, Entry};
 use crate::engine::priority::Priority;
 
-/// What the entries of one job are about, and the numbers of their pages: ascending.
+/// The work of one job's entries, with the numbers of their pages: ascending.
 type JobPages = VecDeque<(u64, ChipWork)>;
 
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
@@ -73,7 +73,7 @@ impl ChipQueue {
         }
     }
 
-    /// Where the first job has no entry left, the next one is the first.
+    /// If the first job has no entry left, the next one is the first.
     fn first_may_be_over(&mut self) {
         if self.first.as_ref().is_some_and(|(_, pages)| pages.is_empty()) {
             let over = std::mem::replace(&mut self.first, self.others.pop_first());

@@ -1,4 +1,4 @@
-//! What jobs have to do waits for chips, and what chips do, from start to end.
+//! The work of jobs waits for chips, and chips do it, from start to end.
 
 use rtflash_model::{ChipId, Instant, Lpn};
 use rtflash_plan::{BlockId, ColumnId, Victims};
@@ -212,7 +212,7 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
             }
             return ChipAttempt::Changed;
         }
-        // Where there is no copy to ask for, this chip has done its part.
+        // If there is no copy to ask for, this chip has done its part.
         let Some(holds_copy) = cluster.collector.holds_copy(position) else { return ChipAttempt::Waits };
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let mut stands_for = rtflash_trace::Step::Read;

@@ -1,4 +1,4 @@
-//! What a cluster does for a job: pages, and steps of garbage collection on all chips.
+//! The work of a cluster for a job: pages, and steps of garbage collection on all chips.
 
 use rtflash_model::{Instant, Lpn};
 use rtflash_plan::{ColumnId, Victims};

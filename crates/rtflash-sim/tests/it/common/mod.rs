@@ -1,4 +1,4 @@
-//! What the small random worlds of the tests have in common.
+//! The parts that the small random worlds of the tests share.
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
@@ -174,7 +174,7 @@ pub fn agree(
     }
 }
 
-/// What the checkers say of a run in which jobs that are not real-time have no server but those of
+/// The checkers' findings in a run in which jobs that are not real-time have no server but those of
 /// certificates.
 pub fn judged(world: &World) -> Vec<Finding> {
     let checks = |group: &[ClusterId]| Checks::new(&world.plan, world.options.dispatch, group);
@@ -182,7 +182,7 @@ pub fn judged(world: &World) -> Vec<Finding> {
     merge(checks.into_iter().map(|checks| checks.finish(world.options.duration)))
 }
 
-/// What holds whatever the load.
+/// The checks that hold under any load.
 pub const ALWAYS_HOLD: [&str; 16] = [
     "edf-order",
     "chip-exclusion",

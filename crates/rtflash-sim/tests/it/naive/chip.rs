@@ -9,7 +9,7 @@ use super::cluster::Priority;
 pub struct Chip {
     /// Its number in the device.
     pub number: u32,
-    /// What occupies it, from start to end.
+    /// The work that occupies it, from start to end.
     pub busy: Option<Busy>,
     /// Parallel dispatch: what waits for it, in no order.
     pub queue: Vec<Entry>,
@@ -17,12 +17,12 @@ pub struct Chip {
     pub waiting: Vec<Entry>,
 }
 
-/// What occupies a chip.
+/// The work that occupies a chip.
 #[derive(Debug, Clone)]
 pub struct Busy {
     /// For which job.
     pub job: JobId,
-    /// What for.
+    /// The purpose.
     pub doing: Doing,
     /// How far it is.
     pub stage: Stage,
@@ -30,7 +30,7 @@ pub struct Busy {
     pub operation: Option<Operation>,
 }
 
-/// What a chip is occupied for.
+/// The purpose that a chip is occupied for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     /// Reading a page of the job.
@@ -81,11 +81,11 @@ pub struct Entry {
     pub page: u64,
     /// The job.
     pub job: JobId,
-    /// What is to be done.
+    /// The work to be done.
     pub what: What,
 }
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// Take part in a GC pass for the job; before all pages.
@@ -102,7 +102,7 @@ impl Chip {
         self.busy.as_ref().map(|busy| busy.stage)
     }
 
-    /// What occupies it goes on to another stage.
+    /// The occupying work goes on to another stage.
     pub fn set_stage(&mut self, stage: Stage) {
         self.busy.as_mut().expect("only an operation has stages").stage = stage;
     }

@@ -17,7 +17,7 @@ use super::{World, narrow, transferred};
 pub struct Job {
     /// Which.
     pub id: JobId,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// When it is due; `None` in the background.
     pub deadline: Option<Instant>,
@@ -79,17 +79,17 @@ pub struct Cluster {
     /// Jobs that are not complete, in order of release.
     jobs: Vec<Job>,
     draws: Vec<Draws>,
-    /// Where the next write goes.
+    /// The place of the next write.
     pointer: usize,
     /// R.
     reserve: u64,
     /// w(φ), for jobs in the background.
     written: u64,
-    /// Who left out the latest pass: sources of GC jobs, and `None` for the server.
+    /// The jobs that left out the latest pass: sources of GC jobs, and `None` for the server.
     left_out: Vec<Option<SourceId>>,
 }
 
-/// What came of looking at a job, or at an entry of a queue.
+/// The outcome of looking at a job, or at an entry of a queue.
 enum Looked {
     /// Chips are occupied for it.
     Started,

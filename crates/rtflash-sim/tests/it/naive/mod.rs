@@ -53,9 +53,9 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     world.records
 }
 
-/// What every part of the executor gets to see.
+/// The state that every part of the executor can read.
 pub struct World<'a> {
-    /// What is run.
+    /// The plan that runs.
     pub plan: &'a Plan,
     /// How.
     pub options: &'a Options,
@@ -90,7 +90,7 @@ pub fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("a device has fewer than 2^32 of anything")
 }
 
-/// What is stated of the requests of a source.
+/// The pages stated for the requests of a source.
 fn stated<'a>(plan: &Plan, options: &'a Options, source: usize) -> Option<&'a RequestPattern> {
     let of = &plan.sources().as_slice()[source];
     options.releases.as_ref()?.of(of)

@@ -9,7 +9,7 @@ use rtflash_trace::NO_LPN;
 
 use super::narrow;
 
-/// Where a page is: chip (by position in the cluster), block on the chip, page in the block.
+/// The place of a page: chip (by position in the cluster), block on the chip, page in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The chip.
@@ -34,7 +34,7 @@ struct Blocks {
     copy: Option<usize>,
 }
 
-/// What one chip does in a pass.
+/// The part of one chip in a pass.
 #[derive(Debug, Clone)]
 pub struct Part {
     /// The block to be freed.
@@ -54,9 +54,9 @@ pub struct Part {
 /// One copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GcCopy {
-    /// Of this logical page, from there.
+    /// A copy of this logical page, from there.
     Page(u32, Place),
-    /// Of nothing: it lets time pass.
+    /// A copy of nothing: it lets time pass.
     Nothing,
 }
 
@@ -68,9 +68,9 @@ pub struct Pages {
     /// ⌈λP⌉ with worst victims, zero otherwise: copies that a pass makes on a chip at least.
     least_copies: u64,
     chips: Vec<Blocks>,
-    /// Where each logical page is.
+    /// The place of each logical page.
     map: Vec<Place>,
-    /// What each chip has to do with the pass under way, `None` where it takes no part; empty
+    /// The part of each chip in the pass under way, `None` for one that takes no part; empty
     /// between passes.
     parts: Vec<Option<Part>>,
 }
@@ -104,7 +104,7 @@ impl Pages {
         Pages { per_block, least_copies, chips, map, parts: Vec::new() }
     }
 
-    /// Where a logical page is now.
+    /// The present place of a logical page.
     pub fn place(&self, lpn: u32) -> Place {
         self.map[lpn as usize]
     }
@@ -258,7 +258,7 @@ impl Pages {
         self.part(chip).is_some_and(|part| !part.done)
     }
 
-    /// The same, to change it.
+    /// The part of a chip, to change it.
     fn part_mut(&mut self, chip: usize) -> &mut Part {
         self.parts[chip].as_mut().expect("the chip takes part")
     }

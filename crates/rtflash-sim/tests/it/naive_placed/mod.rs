@@ -18,7 +18,7 @@ use rtflash_trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer,
 
 use processor::{Part, Processor};
 
-/// What a chip is doing for an operation.
+/// The stage of a chip's work for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     Senses { until: u64 },
@@ -27,7 +27,7 @@ pub enum Stage {
     Works { until: u64 },
 }
 
-/// What a chip does behind a command on the bus.
+/// The work of a chip behind a command on the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
     Senses,
@@ -38,7 +38,7 @@ pub enum Behind {
     Erases,
     /// Senses in an array with two page registers.
     Told,
-    /// What it does was recorded when the command had the bus.
+    /// Its work was recorded when the command had the bus.
     Works {
         until: u64,
     },
@@ -48,7 +48,7 @@ pub enum Behind {
 #[derive(Debug, Default)]
 pub struct Chip {
     pub stage: Option<Stage>,
-    /// Where it waits to be told what to do, or is being told.
+    /// The command that it waits for, or receives.
     pub behind: Option<Behind>,
     /// The operation whose end is not known yet.
     pub operation: Option<Operation>,
@@ -75,7 +75,7 @@ struct Source<'a> {
     period: u64,
     deadline: u64,
     jitter: Span,
-    /// What is stated of them.
+    /// The pages stated for them.
     stated: Option<&'a RequestPattern>,
     next: u64,
     /// When the next one arrives nominally, or the earliest that it may.
@@ -131,8 +131,8 @@ impl World<'_> {
         transfer + self.command()
     }
 
-    /// What an operation inside a chip is recorded as that goes on behind its command then: until
-    /// when it takes.
+    /// The record of an operation inside a chip that goes on behind its command then: it gives the
+    /// end.
     pub fn works_inside(&mut self, operation: Operation, behind: Behind, from: u64) -> u64 {
         let (id, chip) = (operation.job, operation.chip.0);
         let Behind::Copies { program } = behind else {
@@ -245,7 +245,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     world.records
 }
 
-/// What tasks trim at this nanosecond.
+/// Tasks trim their pages of this nanosecond.
 fn trim(world: &mut World, processors: &mut [Vec<Processor>]) {
     for trim in &world.options.trims {
         let every = trim.every.as_ns();

@@ -27,14 +27,14 @@ pub struct Pages {
     pub retired: Vec<usize>,
     /// Blocks that are kept back for those that fail yet.
     spare: usize,
-    /// The same where tasks own zones, from the start on.
+    /// The spare blocks if tasks own zones, from the start on.
     zone_spare: usize,
     rings: Vec<Ring>,
     /// How often each block was erased.
     erases: Vec<u32>,
     /// By how much they may differ.
     wear_gap: Option<u32>,
-    /// Where the last page was programmed.
+    /// The place of the page programmed last.
     newest: Option<At>,
 }
 
@@ -61,7 +61,7 @@ impl Pages {
         let placement = certified(plan, cluster).certificate.placement;
         let programmed = initial_pages(&of.layout, placement, ColumnId(position), options.aging, &mut random);
         let device = plan.device();
-        // Of each chip a number of blocks is kept back, whose rows are.
+        // Each chip keeps back as many blocks as the rows need.
         let (count, spare) = (device.blocks_per_chip() as usize, width * device.spare_blocks() as usize);
         let size = width * device.pages_per_block() as usize;
         let mut blocks = vec![vec![Page::Free; size]; count];
@@ -161,7 +161,7 @@ impl Pages {
         (most - self.erases[block] >= gap).then_some(block)
     }
 
-    /// Where a page is, if it holds anything.
+    /// The place of a page, if it holds anything.
     pub fn locate(&self, lpn: Lpn) -> Option<At> {
         let in_block = |block: &Vec<Page>| block.iter().position(|&page| page == Page::Holds(lpn));
         self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)))

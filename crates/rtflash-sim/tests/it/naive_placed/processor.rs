@@ -105,10 +105,10 @@ pub struct Processor {
     pub pending: u64,
     pub arrived: u64,
     collected: u64,
-    /// What is collected by now, its reserve what a pass is left out with; the last change, from 1,
-    /// and the extra jobs that have been released since, the last one when.
+    /// The current terms of collection, its reserve after a pass that is left out; the last change,
+    /// from 1, and the extra jobs that have been released since, the last one when.
     terms: Option<Collection>,
-    /// What α leaves of it for wear.
+    /// The rest of it that α leaves for wear.
     for_wear: u64,
     stage: usize,
     extra: u64,
@@ -119,16 +119,16 @@ pub struct Processor {
     pub served: u64,
     server_passes: u64,
     step: Option<Step>,
-    /// What has failed, and is to be programmed once more.
+    /// The programs that failed, to be repeated.
     again: Vec<Programmed>,
     /// Jobs with pages that failed, and had been overwritten by a page of `again`.
     overwritten: Vec<(Lpn, JobId)>,
-    /// Of each chip, blocks that may fail yet, and programs before the processor is idle again.
+    /// For each chip, blocks that may fail yet, and programs before the processor is idle again.
     may_fail: Vec<(u32, u32)>,
     ended: u64,
-    /// What is left of an erase that was suspended, by the chip's place in the cluster.
+    /// The rest of an erase that was suspended, by the chip's place in the cluster.
     left: Vec<(usize, u64)>,
-    /// Of a chip that uses two page registers.
+    /// The registers of a chip that uses two.
     pub registers: Option<Registers>,
 }
 
@@ -302,7 +302,7 @@ impl Processor {
         fails
     }
 
-    /// What of a step has failed: programs are put aside. Says whether the erase has.
+    /// Finds the failures of a step: programs are put aside. Says whether the erase has.
     fn look_for_failures(&mut self, world: &mut World, step: &mut Step) -> bool {
         let (at, cluster) = (world.at(), ClusterId::from_index(self.cluster));
         let small = |number: usize| u32::try_from(number).expect("a small number");
@@ -315,7 +315,7 @@ impl Processor {
             let (job, block_id) = (program.id, BlockId(small(block)));
             world.records.push(Record::Failed(Failed { at, job, cluster, chip, block: block_id, page }));
             self.pages.retire(block);
-            // What another page of the step has overwritten need not be repeated.
+            // A page that another page of the step has overwritten need not be repeated.
             if !self.pages.holds(program.at, program.lpn) {
                 self.overwritten.push((program.lpn, program.id));
                 continue;
@@ -528,8 +528,8 @@ impl Processor {
         world.options.placed.backfill && allowed
     }
 
-    /// Whether a read is sure to be over with a row. Where it waits for its command as well, that
-    /// is by as much as any of the cluster may wait.
+    /// Whether a read is sure to be over with a row. If it waits for its command as well, that is
+    /// by as much as any of the cluster may wait.
     fn rows_outlast_reads(&self, world: &World) -> bool {
         let [read, program, ..] = world.times();
         let waits = self.chips.iter().map(|&chip| world.sharing(chip.0)).max().expect("a chip") - 1;

@@ -7,7 +7,7 @@ use super::pages::At;
 use super::processor::{BACKGROUND, Processor};
 use super::{Behind, Stage, World, instant, waits_are_worst};
 
-/// What the array and the cache register of a processor's chips have in them.
+/// The content of the array and the cache register of a processor's chips.
 #[derive(Debug, Default)]
 pub struct Registers {
     /// Senses, until then; or has sensed, since long ago.
@@ -35,7 +35,7 @@ impl Processor {
         self.registers.as_mut().expect("two page registers")
     }
 
-    /// What is over at this nanosecond makes room for what comes next.
+    /// Work that is over at this nanosecond makes room for the next one.
     pub fn registers_change(&mut self, world: &mut World) {
         let now = world.now;
         if let Some(read) = self.parts().untold
@@ -92,7 +92,7 @@ impl Processor {
         world.chips[number].stage = Some(Stage::Works { until });
     }
 
-    /// What a request waits at most: beside a page that is read the processor's others are silent.
+    /// The longest wait of a request: beside a page that is read the processor's others are silent.
     fn longest_wait(&self, world: &World, operation: Operation) -> u64 {
         let channel = |chip: u32| world.plan.device().channel_of(chip);
         let own = self.chips.iter().filter(|chip| channel(chip.0) == channel(operation.chip.0)).count() as u64;

@@ -8,7 +8,7 @@ use super::{certified, instant, is_cached, is_stripe};
 pub struct Servers<'a> {
     plan: &'a Plan,
     seed: u64,
-    /// Of each cluster, each processor: pages written so far, and the last deadline.
+    /// For each processor of each cluster: pages written so far, and the last deadline.
     processors: Vec<Vec<(u64, u64)>>,
 }
 

@@ -133,7 +133,7 @@ fn sharing(
     (shared, mirrors)
 }
 
-/// What tasks give back, if any do.
+/// The trims of tasks, if any trim.
 fn trims(plan: &Plan, rng: &mut Stream) -> Vec<PeriodicTrim> {
     let mut trims = Vec::new();
     for source in plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write)) {
@@ -146,7 +146,7 @@ fn trims(plan: &Plan, rng: &mut Stream) -> Vec<PeriodicTrim> {
     trims
 }
 
-/// What a world may be.
+/// The kinds of a world.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WorldKind {
     Any,
@@ -162,23 +162,23 @@ impl World {
         World::draw_with(seed, case, true)
     }
 
-    /// The same where erases are not suspended, and wear is not levelled.
+    /// Draws a world in which erases are not suspended, and wear is not levelled.
     pub fn draw_unsuspended(seed: u64, case: u64) -> Option<World> {
         World::draw_with(seed, case, false)
     }
 
-    /// The same where all clusters are superblocks, of which nothing fails and no erase is
-    /// suspended, whose pages ask for their buses once, in the order of which they are served.
+    /// Draws a world of superblocks alone, of which nothing fails and no erase is suspended, whose
+    /// pages ask for their buses once, in the order of which they are served.
     pub fn draw_superblocks(seed: u64, case: u64) -> Option<World> {
         World::draw_of(seed, case, WorldKind::Superblocks)
     }
 
-    /// The same where all clusters are superblocks, on up to twelve chips, which fail.
+    /// Draws a world of superblocks alone, on up to twelve chips, which fail.
     pub fn draw_failing(seed: u64, case: u64) -> Option<World> {
         World::draw_of(seed, case, WorldKind::Failing)
     }
 
-    /// The same with few logical pages, of which many requests are and many programs fail.
+    /// Draws a world with few logical pages, of which many requests are and many programs fail.
     pub fn draw_overwriting(seed: u64, case: u64) -> Option<World> {
         World::draw_of(seed, case, WorldKind::Overwriting)
     }
@@ -195,7 +195,7 @@ impl World {
         let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
         // Half of the others have two page registers.
         let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
-        // Of some a block or two are kept back, and of some of these blocks fail.
+        // Some chips keep a block or two back, and some of these blocks fail.
         let mut rng_of_faults = Stream::numbered(seed, b"failing\0", case);
         let spare_blocks = (rng_of_commands.within(0, 2) == 0).then(|| rng_of_faults.small(1, 2));
         let program_failures = spare_blocks.filter(|_| rng_of_faults.within(0, 1) == 0).map(|_| 1);
@@ -277,7 +277,7 @@ impl World {
             .map(|cluster| {
                 let backfill = rng_of_commands.within(0, 2) > 0 || overwriting;
                 let drawn = certificate(&mut rng, &set, cluster);
-                // Where there are two page registers some superblocks use both.
+                // If there are two page registers some superblocks use both.
                 let placement = match drawn.placement {
                     _ if overwriting && rng_of_faults.within(0, 4) == 0 => Placement::Stripe,
                     _ if superblocks || failing => Placement::Superblock,

@@ -143,7 +143,7 @@ pub fn engine(world: &World) -> Vec<Record> {
     records
 }
 
-/// The same without a trace: what the observers of all groups are notified of.
+/// The records without a trace: those of which the observers of all groups are notified.
 pub fn untraced(world: &World) -> Vec<Record> {
     let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
     let mut admission = replay(world, clusters);
@@ -194,12 +194,12 @@ impl Admission for Replay {
     }
 }
 
-/// What grants in a run of the engine.
+/// The grants in a run of the engine.
 pub fn replay(world: &World, _: u32) -> Replay {
     Replay(world.arrivals.clone().into_iter())
 }
 
-/// The same, judged as it runs by the checkers of each group of clusters.
+/// The findings of the checkers of each group of clusters during the run.
 pub fn judged(world: &World) -> Vec<Finding> {
     let clusters = u32::try_from(world.plan.clusters().len()).expect("few clusters");
     let observe = |group: &[ClusterId]| Checks::new(&world.plan, world.options.dispatch, group);

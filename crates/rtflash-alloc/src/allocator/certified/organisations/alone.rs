@@ -1,4 +1,4 @@
-//! What tasks have to do at least in a cluster, by what each of them has to do there alone.
+//! The least load of tasks in a cluster, by the load of each of them there alone.
 
 use rtflash_analysis::certified::{LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 use rtflash_model::TaskId;

@@ -74,7 +74,7 @@ fn tasks_have_no_less_to_do_together() {
 
 const BOTH: &[Placement] = &[Placement::Stripe, Placement::Superblock];
 
-/// What is known from other assumptions is what each assumption finds by itself.
+/// Results shared between assumptions are those that each assumption finds by itself.
 #[test]
 fn what_is_shared_is_what_each_finds() {
     let (mut compared, mut holds) = (0, 0);
@@ -109,7 +109,7 @@ fn what_is_shared_is_what_each_finds() {
     assert!(compared > 20_000 && holds > 200, "{compared}, {holds}");
 }
 
-/// What has too much to do does not hold, whatever its garbage collection.
+/// A cluster with too much to do does not hold, whatever its garbage collection.
 #[test]
 fn who_has_too_much_to_do_does_not_hold() {
     let (mut too_much, mut holds) = ([0; 5], [0; 5]);

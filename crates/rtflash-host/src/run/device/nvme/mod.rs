@@ -142,7 +142,7 @@ impl Nvme {
     /// written once.
     ///
     /// # Errors
-    /// What cannot be run.
+    /// If the flash cannot be run.
     pub fn new(flash: &Device, fill: Option<LogicalRatio>, read: Costs, write: Costs) -> Result<Nvme, NvmeError> {
         let flash = fill.map_or(Ok(*flash), |fill| filled(flash, fill))?;
         let plan = plan(&flash).map_err(NvmeError::Plan)?;
