@@ -122,7 +122,7 @@ fn a_request_behind_an_erase_names_it_and_what_mends_it() {
     assert_eq!(deadline, &json!({"task": "log", "kind": "write", "time_ns": 17_000_000}), "{served}");
     let supposes = &json["advice"]["supposes"];
     assert_eq!(supposes, &json!({"erase_suspend_ns": 88_000, "deadlines": [], "enough": false}), "{supposes}");
-    assert!(text.contains("What follows supposes \"erase_suspend\" and \"erase_resume\" of 88us each."), "{text}");
+    assert!(text.contains("The changes below suppose \"erase_suspend\" and \"erase_resume\" of 88us each."), "{text}");
     assert!(json["advice"]["together"].as_array().is_some_and(|points| !points.is_empty()), "{json}");
     // A request as long as its period is served on no number of chips: none is tried.
     let full = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 256, "pages_per_block": 64,
