@@ -164,7 +164,7 @@ Section Bus.
     fold w. lia.
   Qed.
 
-  (* (1) and (2): so a step that uses the bus takes c_r or c_w at most. *)
+  (* (3) and (4): so a step that uses the bus takes c_r or c_w at most. *)
   Corollary read_step_time : forall t_r k s, 0 <= t_d -> S3_first_come \/ S3_round_robin ->
     (k < n)%nat -> asked k - s <= t_r -> over k - s <= t_r + m_c * t_d.
   Proof.

@@ -1,4 +1,4 @@
-(* Section 2.7: the cheap sufficient test (17), exactly. For each relative deadline d, U_d and K_d are
+(* Section 2.7: the cheap sufficient test (19), exactly. For each relative deadline d, U_d and K_d are
    of what has a relative deadline up to d. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Qpa Demand.
@@ -13,7 +13,7 @@ Definition line_up_to (rs : list request) (g : collection) (d : Z) : line :=
   if writes rs && (g_D g <=? d) then line_add (lines request_line (up_to d rs)) (passes_line rs g)
   else lines request_line (up_to d rs).
 
-(* (17) at d: U_d + (max(0, K_d) + B(d)) / d <= 1 - U_s. *)
+(* (19) at d: U_d + (max(0, K_d) + B(d)) / d <= 1 - U_s. *)
 Definition cheap_at (rs : list request) (g : collection) (d : Z) : bool :=
   let l := line_up_to rs g d in
   1000 * (l_u l * d + Z.max 0 (l_k l) + blocking rs g d * l_den l) <=? share g * l_den l * d.
@@ -64,7 +64,7 @@ Section Cheap.
       rewrite Hz, Z.mul_0_l, Z.add_0_r. assumption.
   Qed.
 
-  (* If (17) holds for every d, (T) does. *)
+  (* If (19) holds for every d, (T) does. *)
   Theorem cheap_test_suffices : cheap_test rs g = true -> demand_test rs g.
   Proof.
     intros H L [x [Hx HxL]]. unfold cheap_test in H. rewrite forallb_forall in H.

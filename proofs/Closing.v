@@ -98,7 +98,7 @@ Section Closing.
   Proof. apply kept_at_all_instants. apply no_bad_instant. Qed.
 End Closing.
 
-(* The device: (1) and (2). *)
+(* The device: (3) and (4). *)
 Record device := Device { t_r : Z; t_w : Z; t_e : Z; t_d : Z; m_c : Z }.
 Definition c_r (d : device) : Z := t_r d + m_c d * t_d d.
 Definition c_w (d : device) : Z := t_w d + m_c d * t_d d.
@@ -247,14 +247,14 @@ Theorem lemma_8 : forall P X, parameters_ok P -> demand_test (p_rs P) (p_g P) ->
   promises_kept P X.
 Proof. intros. apply closing; assumption. Qed.
 
-(* And the numbers of Section 2.2, (5) to (9), satisfy (C1) to (C4). *)
+(* And the numbers of Section 2.2, (7) to (11), satisfy (C1) to (C4). *)
 Theorem numbers_of_2_2 : forall P,
   let PP := p_PP P in
-  let R := if p_server P then PP + p_s P - 1 else 0 in               (* (5) *)
-  p_H P = within_deadline P + PP - 1 + R ->                          (* (6) *)
-  F_of P < p_N P ->                                                  (* (7) *)
-  p_v P = p_Lam P / (p_N P - F_of P) ->                              (* (8) *)
-  g_alpha (p_g P) = PP - p_v P ->                                    (* (9) *)
+  let R := if p_server P then PP + p_s P - 1 else 0 in               (* (7) *)
+  p_H P = within_deadline P + PP - 1 + R ->                          (* (8) *)
+  F_of P < p_N P ->                                                  (* (9) *)
+  p_v P = p_Lam P / (p_N P - F_of P) ->                              (* (10) *)
+  g_alpha (p_g P) = PP - p_v P ->                                    (* (11) *)
   certificate_ok P.
 Proof.
   intros P PP R H6 H7 H8 H9. unfold certificate_ok. split; [fold PP; lia|].

@@ -18,7 +18,7 @@ Record collection := Collection {
   g_D : Z; g_alpha : Z; g_C : Z; g_q : Z; g_us : Z; g_qs : Z
 }.
 
-(* (18) *)
+(* (1) *)
 Definition window (r : request) : Z := r_D r - r_J r.
 
 Definition request_ok (r : request) : Prop :=
@@ -27,18 +27,18 @@ Definition request_ok (r : request) : Prop :=
 Definition collection_ok (g : collection) : Prop :=
   1 <= g_D g /\ 1 <= g_alpha g /\ 0 <= g_q g <= g_C g /\ 0 <= g_us g <= 1000 /\ 0 <= g_qs g.
 
-(* (19) *)
+(* (2) *)
 Definition due_jobs (r : request) (L : Z) : Z :=
   if window r <=? L then (L - window r) / r_T r + 1 else 0.
 
-(* (11) *)
+(* (13) *)
 Definition arriving (rs : list request) (y : Z) : Z :=
   suml (fun r => ((y + r_J r) / r_T r + 1) * r_w r) rs.
 
 Definition due_passes (rs : list request) (g : collection) (L : Z) : Z :=
   if g_D g <=? L then cdiv (arriving rs (L - g_D g)) (g_alpha g) else 0.
 
-(* (10) *)
+(* (12) *)
 Definition dbf (rs : list request) (g : collection) (L : Z) : Z :=
   suml (fun r => due_jobs r L * r_C r) rs + due_passes rs g L * g_C g.
 
@@ -47,7 +47,7 @@ Definition writes (rs : list request) : bool := existsb (fun r => 0 <? r_w r) rs
 Definition maxl {X : Type} (f : X -> Z) (l : list X) : Z :=
   fold_right (fun x acc => Z.max (f x) acc) 0 l.
 
-(* (12) *)
+(* (14) *)
 Definition blocking (rs : list request) (g : collection) (L : Z) : Z :=
   Z.max (maxl (fun r => if L <? window r then r_q r else 0) rs)
     (Z.max (if (L <? g_D g) && writes rs then g_q g else 0) (g_qs g)).
@@ -196,7 +196,7 @@ Section Test.
   Qed.
 End Test.
 
-(* Lines u L + k over a common denominator: (13) and (14) without rounding. *)
+(* Lines u L + k over a common denominator: (15) and (16) without rounding. *)
 Record line := Line { l_u : Z; l_k : Z; l_den : Z }.
 
 Definition line_add (a b : line) : line :=
@@ -222,11 +222,11 @@ Definition load_line (rs : list request) (g : collection) : line :=
   if writes rs then line_add (lines request_line rs) (passes_line rs g)
   else lines request_line rs.
 
-(* (13): whether U < 1 - U_s, exactly. *)
+(* (15): whether U < 1 - U_s, exactly. *)
 Definition load_fits (rs : list request) (g : collection) : bool :=
   1000 * l_u (load_line rs g) <? share g * l_den (load_line rs g).
 
-(* (15) *)
+(* (17) *)
 Definition last_length (rs : list request) (g : collection) : Z :=
   let l := load_line rs g in
   Z.max (maxl (fun x => x) (deadlines rs g))
@@ -305,7 +305,7 @@ Section Last.
     nia.
   Qed.
 
-  (* (14): dbf(L) <= U L + K - q_s from the longest relative deadline on. *)
+  (* (16): dbf(L) <= U L + K - q_s from the longest relative deadline on. *)
   Theorem demand_below_line : forall L, (forall z, In z (deadlines rs g) -> z <= L) ->
     below_line (dbf rs g L) L (load_line rs g).
   Proof.
@@ -325,7 +325,7 @@ Section Last.
         with (suml (fun r => due_jobs r L * r_C r) rs) by lia. assumption.
   Qed.
 
-  (* (15): beyond L_max (T) holds. *)
+  (* (17): beyond L_max (T) holds. *)
   Theorem last_length_suffices : load_fits rs g = true ->
     forall L, last_length rs g <= L -> fits rs g L.
   Proof.

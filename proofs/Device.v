@@ -246,7 +246,7 @@ Section Join.
     rewrite H in Hk. unfold number_of in Hk. simpl in Hk. lia.
   Qed.
 
-  (* Lemma 1 for a step: (1) and (2). *)
+  (* Lemma 1 for a step: (3) and (4). *)
   Lemma step_on_bus : forall s, In s (x_steps X) -> uses_bus super (s_act s) = true ->
     s_en s - s_st s
     <= match s_act s with ARead | AGcRead _ => c_r d | _ => c_w d end.

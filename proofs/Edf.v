@@ -105,7 +105,7 @@ Section Due.
       destruct (Hsel m Hm E) as [_ Hc]. unfold window in Hw. lia.
   Qed.
 
-  (* (10), (11): GC jobs released by the counter (R1), and due in [x, z]. *)
+  (* (12), (13): GC jobs released by the counter (R1), and due in [x, z]. *)
   Lemma passes_due : forall x, x < z ->
     countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_gc X m) n
     <= due_passes (p_rs P) (p_g P) (z - x).

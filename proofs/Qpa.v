@@ -1,4 +1,4 @@
-(* Section 2.7: quick processor-demand analysis by segments. Lemma 5, for the loop (16) of the
+(* Section 2.7: quick processor-demand analysis by segments. Lemma 5, for the loop (18) of the
    document and for the loop that the code runs. *)
 From Coq Require Import ZArith List Lia Bool.
 Import ListNotations.
@@ -48,7 +48,7 @@ Section Segment.
   Variable h : Z -> Z.
   Variables d e : Z.
 
-  (* (16): while t >= d: if h(t) > t: fail; t = min(h(t), t - 1). *)
+  (* (18): while t >= d: if h(t) > t: fail; t = min(h(t), t - 1). *)
   Definition document_body (t : Z) : Z + option Z :=
     if t <? d then inr None
     else if t <? h t then inr (Some t)

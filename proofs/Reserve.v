@@ -480,7 +480,7 @@ Section Reserve.
     lia.
   Qed.
 
-  (* (3): a(t) - a(t - D_g) <= A. *)
+  (* (5): a(t) - a(t - D_g) <= A. *)
   Theorem A_of_several_writers : forall t,
     arrived t - arrived (t - g_D (p_g P)) <= within_deadline P.
   Proof.
@@ -488,7 +488,7 @@ Section Reserve.
     apply arrived_in_window. lia.
   Qed.
 
-  (* (11): the counter grows by X(y) at most over a closed interval of length y. *)
+  (* (13): the counter grows by X(y) at most over a closed interval of length y. *)
   Theorem X_of_several_writers : forall x y, x <= y ->
     arrived y - arrived (x - 1) <= arriving (p_rs P) (y - x).
   Proof.

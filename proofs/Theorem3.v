@@ -12,7 +12,7 @@ Open Scope Z_scope.
 Definition base (d : device) (w : demanded) : Z :=
   (if w_writes w then t_w d else t_r d) + t_d d.
 
-(* n(L) of (19). *)
+(* n(L) of (2). *)
 Definition jobs_of (d : device) (w : demanded) (L : Z) : Z := due_jobs (stripe_request d w) L.
 
 (* (33) *)
@@ -50,7 +50,7 @@ Definition dbf' (d : device) (rs : list demanded) (g : collection) (chips : Z) (
   + t_d d * waited_for d rs chips place N L
   + due_passes (map (stripe_request d) rs) g L * g_C g.
 
-(* (T') at one length. B is as in (12): a blocking page operation counts with its whole wait. *)
+(* (T') at one length. B is as in (14): a blocking page operation counts with its whole wait. *)
 Definition fits' (d : device) (rs : list demanded) (g : collection) (chips : Z) (place : nat)
   (N : nat -> Z -> option Z) (L : Z) : Prop :=
   1000 * (dbf' d rs g chips place N L + blocking (map (stripe_request d) rs) g L) <= share g * L.

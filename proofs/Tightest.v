@@ -278,7 +278,7 @@ Proof.
     assert (e = 0) by nia. lia.
 Qed.
 
-(* (3) to (9), D_g given: the processor of a cluster, or None where the blocks do not suffice.
+(* (5) to (11), D_g given: the processor of a cluster, or None where the blocks do not suffice.
    Lam is that of the processor. *)
 Definition build (row : bool) (d : device) (s cr' : Z) (rs : list demanded) (Dg us : Z)
   (sv : list served) (N Pages Lam : Z) : option processor :=

@@ -26,13 +26,13 @@ Record processor := Processor {
   p_served : list served
 }.
 
-(* (3) and (4), with deadlines and jitter. *)
+(* (5) and (6), with deadlines and jitter. *)
 Definition within_deadline (P : processor) : Z :=
   suml (fun r => cdiv (g_D (p_g P) + r_J r) (r_T r) * r_w r) (p_rs P).
 Definition pending_pages (P : processor) : Z :=
   suml (fun r => cdiv (r_D r) (r_T r) * r_w r) (p_rs P).
 
-(* (5), with alpha + v for PP. *)
+(* (7), with alpha + v for PP. *)
 Definition server_reserve (P : processor) : Z :=
   if p_server P then g_alpha (p_g P) + p_v P + p_s P - 1 else 0.
 

@@ -42,7 +42,7 @@ Definition fewest_valid (l : list block) (val : Z) : Prop :=
   (exists b, In b l /\ is_closed b = true /\ b_valid b = val) /\
   forall b, In b l -> is_closed b = true -> val <= b_valid b.
 
-(* (7) and (8), with one block more where there is a server. *)
+(* (9) and (10), with one block more where there is a server. *)
 Definition not_eligible (PP H W : Z) (server : bool) : Z := (H - 1 + W) / PP + 1 + ind server.
 
 Lemma blocks_by_condition : forall l,
@@ -85,7 +85,7 @@ Qed.
 Theorem lemma_3 : forall PP N Lam H W v (server : bool) others f b l val,
   1 <= PP ->
   not_eligible PP H W server < N ->
-  Lam / (N - not_eligible PP H W server) <= v ->       (* (8), or (C4) *)
+  Lam / (N - not_eligible PP H W server) <= v ->       (* (10), or (C4) *)
   others <= ind server ->
   f - b < H ->                                          (* R3: not void *)
   b <= W ->                                             (* no request is late *)

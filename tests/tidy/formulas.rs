@@ -9,12 +9,12 @@ use super::{files, root};
 
 /// Formulas that are one side's alone, and why.
 const ANALYSIS_ALONE: [(u32, &str); 6] = [
-    (5, "R is in (C2), which the verifier tests"),
-    (6, "H is searched for; the verifier tests (C2)"),
-    (7, "F is searched for; the verifier tests (C3)"),
-    (8, "v is searched for; the verifier tests (C4)"),
-    (9, "α is searched for; the verifier tests (C1)"),
-    (17, "the verifier takes no short cut"),
+    (7, "R is in (C2), which the verifier tests"),
+    (8, "H is searched for; the verifier tests (C2)"),
+    (9, "F is searched for; the verifier tests (C3)"),
+    (10, "v is searched for; the verifier tests (C4)"),
+    (11, "α is searched for; the verifier tests (C1)"),
+    (19, "the verifier takes no short cut"),
 ];
 
 /// Formulas that neither decides by: the device grants servers' deadlines.
@@ -91,10 +91,9 @@ fn formulas(of: &str) -> Vec<u32> {
     let document = fs::read_to_string(root().join(of)).unwrap();
     let displayed = document.lines().filter(|line| line.starts_with("    ") && !line.contains("for ("));
     let numbers = displayed.filter_map(|line| line.strip_suffix(')')?.rsplit_once("  (")?.1.parse().ok());
-    let mut numbers: Vec<u32> = numbers.collect();
-    numbers.sort_unstable();
+    let numbers: Vec<u32> = numbers.collect();
     let counted: Vec<u32> = (1..).take(numbers.len()).collect();
-    assert_eq!(numbers, counted, "{of}: each number once");
+    assert_eq!(numbers, counted, "{of}: each number once, in order");
     numbers
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum FitsFrom {
 }
 
 impl Demand<'_> {
-    /// The line above demand and blocking from the last deadline on: U and K, Eqs. (13) and (14).
+    /// The line above demand and blocking from the last deadline on: U and K, Eqs. (15) and (16).
     pub(crate) fn line<L: LongRun>(&self) -> Option<DemandBound<L>> {
         let mut load = L::default();
         let always = self.always_blocking.saturating_add(self.repeats).to_f64();
@@ -76,7 +76,7 @@ impl Demand<'_> {
         })
     }
 
-    /// From where on they fit into every interval: L_max or L'_max, Eqs. (15) and (38).
+    /// From where on they fit into every interval: L_max or L'_max, Eqs. (17) and (38).
     pub(crate) fn end(&self) -> FitsFrom {
         let Some(line) = self.line::<f64>() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;

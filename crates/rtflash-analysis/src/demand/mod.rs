@@ -135,7 +135,7 @@ impl<'u> Demand<'u> {
         }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (35) and (49), or Eqs. (67) and (74) with two page
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (12), (35) and (49), or Eqs. (67) and (74) with two page
     /// registers: time of jobs released and due within the interval, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.cost_of_look());
@@ -233,7 +233,7 @@ impl<'u> Demand<'u> {
         DuePasses { count: quotient_up(arrived, gc.reclaimed), each: gc.cost }
     }
 
-    /// B(L), Eq. (12): the longest step of what is due later. And E: failed programs are repeated.
+    /// B(L), Eq. (14): the longest step of what is due later. And E: failed programs are repeated.
     pub fn blocking(&self, length: Span) -> Cost {
         let after = self.segments.partition_point(|segment| segment.from <= length);
         match after.checked_sub(1) {

@@ -55,7 +55,7 @@ impl Demand<'_> {
         }
     }
 
-    /// QPA by segments, Eq. (16), downwards: where L has the demand h, all intervals from (h +
+    /// QPA by segments, Eq. (18), downwards: where L has the demand h, all intervals from (h +
     /// B)/(1 − U_s) up to L are long enough.
     pub(crate) fn search_from(&self, place: SearchPlace, mut iterations: usize) -> SegmentSearch {
         let SearchPlace { mut segment, mut length, end } = place;

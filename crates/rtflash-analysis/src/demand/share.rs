@@ -17,7 +17,7 @@ impl Demand<'_> {
         self.shares().surely_holds(self.gc)
     }
 
-    /// A share with which both surely fit: the left side of Eq. (17) at its greatest.
+    /// A share with which both surely fit: the left side of Eq. (19) at its greatest.
     pub fn needed_share(&self) -> f64 {
         self.shares().needed_share(self.gc)
     }

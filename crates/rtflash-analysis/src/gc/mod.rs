@@ -101,7 +101,7 @@ impl Processor {
         self.terms(gc.deadline, GcNumbers { reserve, open, valid, reclaimed })
     }
 
-    /// A = Σ γ(⌈(D_g + J)/T⌉), Eq. (3): pages that may arrive within this time.
+    /// A = Σ γ(⌈(D_g + J)/T⌉), Eq. (5): pages that may arrive within this time.
     fn arrivals(&self, deadline: Span) -> Option<u64> {
         self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
     }

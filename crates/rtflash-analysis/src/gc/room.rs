@@ -22,21 +22,21 @@ impl Processor {
         Some(GcNumbers { reserve, open, valid, reclaimed: self.reclaimed(valid) })
     }
 
-    /// H for this A, Eq. (6).
+    /// H for this A, Eq. (8).
     pub(crate) fn reserve(&self, arrivals: u64, server: bool) -> Option<u64> {
-        // R, Eq. (5).
+        // R, Eq. (7).
         let drawn = if server { self.block_pages + organisation(self.placement).unfilled(self.chips) } else { 0 };
         arrivals.checked_add(self.block_pages - 1)?.checked_add(drawn)
     }
 
-    /// v for this F, Eq. (8); `None` without more blocks, or if α would be zero, Eq. (9).
+    /// v for this F, Eq. (10); `None` without more blocks, or if α would be zero, Eq. (11).
     pub(crate) fn valid(&self, open: u64) -> Option<u64> {
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         let valid = self.mapped / closed;
         (valid < self.block_pages).then_some(valid)
     }
 
-    /// F for this H, Eq. (7). Without a page in reserve no pass is ever begun.
+    /// F for this H, Eq. (9). Without a page in reserve no pass is ever begun.
     pub(crate) fn open(&self, reserve: u64, pending: u64, server: bool) -> Option<u64> {
         Some(reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server))
     }

@@ -37,7 +37,7 @@ pub(crate) struct StepCosts {
 }
 
 impl StepCosts {
-    /// c_r and c_w, Eqs. (1) and (2): a request waits for one of every other chip (Section 2.10).
+    /// c_r and c_w, Eqs. (3) and (4): a request waits for one of every other chip (Section 2.10).
     pub(crate) fn new(device: &Device, bus: SharedBus, own: ReadTransfers) -> Option<StepCosts> {
         let [sense, program, erase, command, transfer] =
             [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]

@@ -45,12 +45,12 @@ impl DemandTask {
         self.step_cost.times(self.transfers.of(1))
     }
 
-    /// d = D − J, Eq. (18): the least time from release to deadline. At least one nanosecond.
+    /// d = D − J, Eq. (1): the least time from release to deadline. At least one nanosecond.
     pub fn window(&self) -> Span {
         self.deadline.checked_sub(self.jitter).expect("the jitter is below the deadline")
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19): jobs released and due in it; none if L < d.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (2): jobs released and due in it; none if L < d.
     pub fn due(&self, length: Span) -> u64 {
         match length.checked_sub(self.window()) {
             Some(rest) => rest.div_floor(self.period) + 1,
@@ -213,7 +213,7 @@ impl Processor {
         longest_erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
-    /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
+    /// W, Eq. (6): pages that arrived to be written and are not programmed yet, at most.
     pub(crate) fn pending(&self) -> u64 {
         self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pending()))
     }

@@ -110,7 +110,11 @@ fn supposed(set: &TaskSet, Supposed { suspension, deadlines, enough }: &Supposed
         |of: &RequestTime| format!("a deadline of {} for the {} of {}", of.time, kind(of.writes), name(set, of.task));
     let all: Vec<String> = suspension.into_iter().chain(deadlines.iter().map(due)).collect();
     let all = all.join(", ");
-    if *enough { format!("With {all} nothing else is needed.\n") } else { format!("The changes below suppose {all}.\n") }
+    if *enough {
+        format!("With {all} nothing else is needed.\n")
+    } else {
+        format!("The changes below suppose {all}.\n")
+    }
 }
 
 fn kind(writes: bool) -> &'static str {

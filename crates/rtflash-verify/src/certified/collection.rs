@@ -151,7 +151,7 @@ impl CollectionLoad {
         let device = set.device();
         let size = chips_of_processor(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer, and ⌈D/T⌉.
+        // A and W, Eqs. (5) and (6): ⌈(D_g + J)/T⌉ requests of each writer, and ⌈D/T⌉.
         let requests = |write: &Write| {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))

@@ -23,7 +23,7 @@ impl DemandParts {
 }
 
 impl Processor {
-    /// dbf''(L), Eq. (49); dbf'(L), Eq. (35), without a queue; dbf(L), Eq. (10), without
+    /// dbf''(L), Eq. (49); dbf'(L), Eq. (35), without a queue; dbf(L), Eq. (12), without
     /// neighbours; Eqs. (67) and (74) with two page registers.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
@@ -116,7 +116,7 @@ impl Processor {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L), Eq. (12): no other job blocks a request that is due, whose steps are shorter. And E.
+    /// B(L), Eq. (14): no other job blocks a request that is due, whose steps are shorter. And E.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);

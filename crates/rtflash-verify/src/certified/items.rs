@@ -24,12 +24,12 @@ pub(super) struct VerifiedTask {
 }
 
 impl VerifiedTask {
-    /// d = D − J, Eq. (18): no request is due sooner after its release.
+    /// d = D − J, Eq. (1): no request is due sooner after its release.
     pub fn soonest(&self) -> i128 {
         self.deadline - self.jitter
     }
 
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d.
+    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (2), and none for L < d.
     pub fn requests_due(&self, length: i128) -> i128 {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
@@ -52,7 +52,7 @@ impl VerifiedTask {
         self.pages.of(self.requests_due(length))
     }
 
-    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages from start to end, both included.
+    /// Its part of X(y), Eq. (13): γ(⌊(y + J)/T⌋ + 1) pages from start to end, both included.
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
         self.pages.of(length.checked_add(self.jitter)?.div_euclid(self.period) + 1)
     }

@@ -100,7 +100,7 @@ fn pages_due_above(item: &VerifiedTask) -> AffineBound {
     item.pages.above(&due(item), 1)
 }
 
-/// L_max of Eqs. (14), (15) and (38): beyond the lowest line, one for each bound on the waiting.
+/// L_max of Eqs. (16), (17) and (38): beyond the lowest line, one for each bound on the waiting.
 fn last_length(processor: &Processor) -> Last {
     match lines_above(processor).iter().filter_map(|line| last_below(processor, line)).min() {
         Some(last) => Last::At(last),
@@ -180,7 +180,7 @@ fn requests_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBoun
     AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits)).plus(pass_waits)
 }
 
-/// `None` where the line never is below what there is of time, Eq. (13).
+/// `None` where the line never is below what there is of time, Eq. (15).
 fn last_below(processor: &Processor, line: &AffineBound) -> Option<BigInt> {
     let longest = BigInt::from(processor.deadlines().max().expect("a processor that is tested has requests"));
     Some(longest.max(line.last_above(1000 - processor.server)?))
@@ -233,7 +233,7 @@ impl Growth {
     }
 }
 
-/// QPA from the longest length downwards: Eq. (16), Lemma 5. Demand grows with the length and
+/// QPA from the longest length downwards: Eq. (18), Lemma 5. Demand grows with the length and
 /// blocking falls: if an interval of length x has time for its blocking and a longer one's demand,
 /// all between are long enough.
 fn downwards(processor: &Processor, last: i128, limit: u64, verdict: &mut LengthsVerdict) -> Option<bool> {

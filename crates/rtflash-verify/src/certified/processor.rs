@@ -57,7 +57,7 @@ struct Steps {
     erase: [i128; 2],
     /// c_s, where erases are suspended.
     suspension: Option<i128>,
-    /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
+    /// c_r and c_w, Eqs. (3) and (4): of GC and of rows.
     read: i128,
     program: i128,
     /// c_r and c_w with every wait that the channel's chips can cause.

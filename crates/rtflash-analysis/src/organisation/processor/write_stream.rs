@@ -23,7 +23,7 @@ impl WriteStream {
         rtflash_model::capped(self.pages.of(self.waiting.into()))
     }
 
-    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages in a closed interval of length y.
+    /// Its part of X(y), Eq. (13): γ(⌊(y + J)/T⌋ + 1) pages in a closed interval of length y.
     pub fn arriving(&self, length: Span) -> u128 {
         // Two lengths of time are below 2⁶⁴ together, and so are these requests.
         let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
