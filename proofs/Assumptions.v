@@ -21,9 +21,9 @@ Print Assumptions arrivals_in_closed.
 Print Assumptions arrivals_in_open.
 Print Assumptions A_of_several_writers.
 Print Assumptions X_of_several_writers.
-Print Assumptions lemma_9.
+Print Assumptions lemma_6.
 Print Assumptions pending_bounds.
-Print Assumptions lemma_7.
+Print Assumptions lemma_12.
 Print Assumptions invariant_begin.
 Print Assumptions invariant_finish.
 Print Assumptions lemma_2.
@@ -32,7 +32,7 @@ Print Assumptions victims_are_cheap.
 Print Assumptions pass_cost_bound.
 Print Assumptions tbs_demand.
 Print Assumptions served_cost_bound.
-Print Assumptions lemma_6.
+Print Assumptions lemma_11.
 Print Assumptions requests_due.
 Print Assumptions passes_due.
 Print Assumptions late_job_contradicts_T.
@@ -40,7 +40,7 @@ Print Assumptions lemma_4.
 Print Assumptions closing.
 Print Assumptions theorem_S.
 Print Assumptions theorem_D.
-Print Assumptions lemma_8.
+Print Assumptions lemma_20.
 Print Assumptions numbers_of_2_2.
 Print Assumptions accepted_is_in_time.
 Print Assumptions tightest_correct.

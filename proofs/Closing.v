@@ -1,6 +1,6 @@
 (* Section 2.6, closing the circle: Lemma 2 needs deadlines and cheap victims, Lemma 3 deadlines,
    Lemma 4 pages and cheap passes. By induction on the instant there is no first bad one. Then
-   Theorems S and D, whose processors are instances of one theory, and Lemma 8. *)
+   Theorems S and D, whose processors are instances of one theory, and Lemma 20. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Costs Server Edf.
 Import ListNotations.
@@ -242,8 +242,8 @@ Theorem theorem_D : forall d s cr' rs e o N Pages Lam X,
   obeys P X -> promises_kept P X.
 Proof. intros. apply closing; try assumption. apply superblock_ok; assumption. Qed.
 
-(* Lemma 8: nothing asks that the numbers be those of Section 2.2, only (C1) to (C4). *)
-Theorem lemma_8 : forall P X, parameters_ok P -> demand_test (p_rs P) (p_g P) -> obeys P X ->
+(* Lemma 20: nothing asks that the numbers be those of Section 2.2, only (C1) to (C4). *)
+Theorem lemma_20 : forall P X, parameters_ok P -> demand_test (p_rs P) (p_g P) -> obeys P X ->
   promises_kept P X.
 Proof. intros. apply closing; assumption. Qed.
 

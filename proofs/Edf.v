@@ -1,6 +1,6 @@
 (* Section 2.6: Lemma 4. If (T) holds, no step takes longer than it should and no pass costs more
    than C_g, then no deadline is missed. The interval [x, z] is found in the trace; its time is
-   counted by jobs; the blocking step is charged as in Lemma 11. *)
+   counted by jobs; the blocking step is charged as in Lemma 8. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Costs Server.
 Import ListNotations.
@@ -77,7 +77,7 @@ Section Due.
       destruct (j_rel (jb m) <=? j_rel (jb j)); lia.
   Qed.
 
-  (* Lemma 10: jobs of request i released and due in [x, z] are n(L) at most. *)
+  (* Lemma 7: jobs of request i released and due in [x, z] are n(L) at most. *)
   Lemma requests_due : forall x i, (i < length (p_rs P))%nat -> x < z ->
     countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m) n
     <= due_jobs (rq i) (z - x).
@@ -406,7 +406,7 @@ Section Edf.
         destruct (j_class (jb m)); destruct (sel m); simpl; lia. }
       pose proof (passes_due P X ok rules z x Hxz) as Hgc.
       change (countn (fun m => sel m && is_gc X m) n <= due_passes (p_rs P) (p_g P) (z - x)) in Hgc.
-      pose proof (lemma_6 P X ok rules x z ltac:(lia) picks) as H6.
+      pose proof (lemma_11 P X ok rules x z ltac:(lia) picks) as H6.
       change (1000 * sumn (fun m => if is_srv X m && sel m then executed z m else 0) n
         <= g_us (p_g P) * (z - x)) in H6.
       pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg. fold Cg in Hg.
@@ -447,9 +447,9 @@ Section Edf.
       rewrite Hc1. apply sumn_count_mul. intros. lia.
     Qed.
 
-    (* Lemma 11: a request with a step begun before x of a job due after z, and with d <= L, has no
+    (* Lemma 8: a request with a step begun before x of a job due after z, and with d <= L, has no
        job released and due in [x, z]. *)
-    Lemma lemma_11_absent : forall x s i, (s_job s < n)%nat -> j_class (jb (s_job s)) = Req i ->
+    Lemma lemma_8_absent : forall x s i, (s_job s < n)%nat -> j_class (jb (s_job s)) = Req i ->
       x < z -> j_rel (jb (s_job s)) < x -> z < j_due (jb (s_job s)) -> due_in x i = 0.
     Proof.
       intros x s i Hm Ec Hxz Hrel Hdue.
@@ -470,7 +470,7 @@ Section Edf.
       specialize (Hap (Nat.eqb_refl i) (Nat.eqb_refl i) Hne). lia.
     Qed.
 
-    (* The blocking step is in B(L), or, Lemma 11, its request has d <= L and no job in [x, z]. *)
+    (* The blocking step is in B(L), or, Lemma 8, its request has d <= L and no job in [x, z]. *)
     Lemma blocking_step : forall x l s r, steps = l ++ s :: r -> x < z -> s_st s < x ->
       x < s_en s -> j_rel (jb (s_job s)) < x -> z < j_due (jb (s_job s)) ->
       s_en s - s_st s <= blocking (p_rs P) (p_g P) (z - x) \/
@@ -492,9 +492,9 @@ Section Edf.
           pose proof (maxl_ge (fun r => if L <? window r then r_q r else 0) (p_rs P) (rq i) Hin)
             as Hmx.
           simpl in Hmx. destruct (Z.ltb_spec L (window (rq i))); lia.
-        + (* Lemma 11: d <= L, its own jobs are not there *)
+        + (* Lemma 8: d <= L, its own jobs are not there *)
           right. exists i. split; [reflexivity|]. split; [assumption|]. split; [assumption|].
-          split; [assumption|]. apply (lemma_11_absent x s i Hm Ec); assumption.
+          split; [assumption|]. apply (lemma_8_absent x s i Hm Ec); assumption.
       - left. destruct (R1_released P X rules _ g0 Hm Ec) as [Hk0 [Hk1 Hk2]].
         pose proof (collection_step l s r g0 Hs ltac:(lia) Ec) as Hq.
         assert (g_q (p_g P) <= blocking (p_rs P) (p_g P) L); [|lia].

@@ -1,4 +1,4 @@
-(* Sections 2.4 and 5: pages never run out (Lemma 2, with Lemma 7 in it), by an invariant that every
+(* Sections 2.4 and 5: pages never run out (Lemma 2, with Lemma 12 in it), by an invariant that every
    event keeps:  f + c + copies in progress + y >= H + alpha K,  where K is the number of GC jobs
    that are over and y what the server is ahead of its passes. And Lemma 3 in a trace. *)
 From Coq Require Import ZArith List Lia Bool.
@@ -425,7 +425,7 @@ Section Reserve.
       specialize (Ho2 x Hx). specialize (Hmm x Hx). lia.
   Qed.
 
-  (* Lemma 10, for the counter and several writers: its growth within (t - D, t]. *)
+  (* Lemma 7, for the counter and several writers: its growth within (t - D, t]. *)
   Lemma arrived_in_window : forall t D, 1 <= D ->
     arrived t - arrived (t - D)
     <= suml (fun r => cdiv (D + r_J r) (r_T r) * r_w r) (p_rs P).
@@ -579,9 +579,9 @@ Section Reserve.
       destruct Hr as [_ [_ [_ [_ [_ [_ [_ [Hlen _]]]]]]]]. lia.
   Qed.
 
-  (* Lemma 9: jobs of a request are released in the order of their deadlines. At most ⌈D/T⌉ are
+  (* Lemma 6: jobs of a request are released in the order of their deadlines. At most ⌈D/T⌉ are
      pending while no deadline of a request is missed: pending_bounds. *)
-  Theorem lemma_9 : forall i m k, (m < n)%nat -> (k < n)%nat ->
+  Theorem lemma_6 : forall i m k, (m < n)%nat -> (k < n)%nat ->
     j_class (jb m) = Req i -> j_class (jb k) = Req i -> m <> k ->
     (j_due (jb m) < j_due (jb k) /\ j_rel (jb m) < j_rel (jb k)) \/
     (j_due (jb k) < j_due (jb m) /\ j_rel (jb k) < j_rel (jb m)).
@@ -690,8 +690,8 @@ Section Reserve.
     - destruct (i_server0 eq_refl) as [H1 H2]. rewrite H2. simpl. lia.
   Qed.
 
-  (* Lemma 7: what the server drew beyond its passes, with copies in progress, is at most R. *)
-  Theorem lemma_7 : forall t, picks_up_to P X t ->
+  (* Lemma 12: what the server drew beyond its passes, with copies in progress, is at most R. *)
+  Theorem lemma_12 : forall t, picks_up_to P X t ->
     let z := at_time P X t steps in
     0 <= ahead z /\ copied (z_spass z) + ahead z <= server_reserve P.
   Proof.

@@ -1,4 +1,4 @@
-(* Section 5: Lemma 6. Jobs of the server that arrived in [x, z] and are due by z execute for
+(* Section 5: Lemma 11. Jobs of the server that arrived in [x, z] and are due by z execute for
    U_s (z - x) at most: by V1 to V3 each costs no more than (31) says, passes included, and the rest is the
    argument for a Total Bandwidth Server. *)
 From Coq Require Import ZArith List Lia Bool.
@@ -385,8 +385,8 @@ Section Server.
     assert (0 <= cdiv (sv_w (sj j)) (p_s P) * p_sw P) by nia. nia.
   Qed.
 
-  (* Lemma 6. *)
-  Theorem lemma_6 : forall x z, 0 <= x <= z ->
+  (* Lemma 11. *)
+  Theorem lemma_11 : forall x z, 0 <= x <= z ->
     picks_up_to P X (z - 1) ->
     1000 * sumn (fun m => if is_srv X m && ((x <=? j_rel (jb m)) && (j_due (jb m) <=? z))
                           then executed X z m else 0) n

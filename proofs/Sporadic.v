@@ -1,5 +1,5 @@
 (* Sections 2.6 and 2.9: how many jobs of a request, and how many pages of all of them, fall into an
-   interval (Lemma 10), for any set of nominal arrivals that are a period apart. *)
+   interval (Lemma 7), for any set of nominal arrivals that are a period apart. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums.
 Import ListNotations.

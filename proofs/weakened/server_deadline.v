@@ -1,7 +1,7 @@
 (* (32) without the deadline before: d_j = a_j + ⌈C_j/U_s⌉. *)
 (* weaken Trace.v s|Z.max (sv_a (sj j)) (deadline_before j) + cdiv|sv_a (sj j) + cdiv| *)
 (* weaken Check.v s|Z.max (sv_a (sj P j)) (deadline_before P j) + cdiv|sv_a (sj P j) + cdiv| *)
-(* fails Server.v lemma_6 *)
+(* fails Server.v lemma_11 *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -105,7 +105,7 @@ impl Request {
         self.jitter == Span::ZERO && self.deadline() >= self.period
     }
 
-    /// ⌈D/T⌉: pending requests at the end of an instant, at most (docs/analysis.md, Lemma 9).
+    /// ⌈D/T⌉: pending requests at the end of an instant, at most (docs/analysis.md, Lemma 6).
     pub fn waiting(&self) -> u64 {
         self.deadline().as_ns().div_ceil(self.period.as_ns())
     }

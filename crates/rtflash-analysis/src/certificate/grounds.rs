@@ -37,19 +37,19 @@ grounds! {
     BUS = checked("a page waits for one transfer of each other chip of its channel", "Lemma 1", "lemma_1", "Bus.v");
     ALONE = checked("a read of a superblock waits for other clusters' chips alone",
         "Section 4", "read_by_others", "Device.v");
-    COMMANDS = by_hand("commands wait for the bus, and hold it", "Lemma 21");
-    COUNTS = checked("a request has at most n(L) jobs due in an interval", "Lemma 10", "requests_due", "Edf.v");
-    STREAMS = by_hand("k jobs of a stream have at most γ(k) pages on a chip", "Lemma 20");
+    COMMANDS = by_hand("commands wait for the bus, and hold it", "Lemma 9");
+    COUNTS = checked("a request has at most n(L) jobs due in an interval", "Lemma 7", "requests_due", "Edf.v");
+    STREAMS = by_hand("k jobs of a stream have at most γ(k) pages on a chip", "Lemma 10");
     RESERVE = checked("every program finds a free page", "Lemma 2", "lemma_2", "Reserve.v");
     VICTIMS = checked("a victim has v valid pages at most", "Lemma 3", "lemma_3", "Victims.v");
     PASS_ROWS = checked("a pass of a superblock has at most n reads and its rows",
         "Section 4", "superblock_pass", "Superblock.v");
     PASS = checked("a pass costs C_g at most", "Sections 3 and 4", "pass_cost_bound", "Costs.v");
-    STATED = checked("the numbers of the certificate are enough", "Lemma 8", "lemma_8", "Closing.v");
+    STATED = checked("the numbers of the certificate are enough", "Lemma 20", "lemma_20", "Closing.v");
     FAILURES = by_hand("failed programs are repeated, and spare blocks exist for them", "Theorem 8");
     SUSPENSIONS = by_hand("the job that suspends an erase pays for it", "Theorem 9");
-    SHARE = checked("a server takes its share at most", "Lemma 6", "lemma_6", "Server.v");
-    SERVER_PAGES = checked("a server draws R pages at most", "Lemma 7", "lemma_7", "Reserve.v");
+    SHARE = checked("a server takes its share at most", "Lemma 11", "lemma_11", "Server.v");
+    SERVER_PAGES = checked("a server draws R pages at most", "Lemma 12", "lemma_12", "Reserve.v");
     DEMAND = checked("a processor that passes (T) meets its deadlines", "Lemma 4", "lemma_4", "Edf.v");
     STRIPE = checked("all of this holds together on a chip of a stripe",
         "Theorem S", "theorem_S_on_a_bus", "Device.v");
@@ -60,7 +60,7 @@ grounds! {
     NEIGHBOURS = checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
     SUPERBLOCK_WAITS = by_hand("steps of a superblock wait for no more than that", "Lemma 22");
     QUEUE = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
-    QUEUE_OF_COMMANDS = by_hand("a read waits for one page or program of another chip, and one command", "Lemma 21b");
+    QUEUE_OF_COMMANDS = by_hand("a read waits for one page or program of another chip, and one command", "Lemma 9b");
     REGISTERS = checked("a second page register takes a page while the array works",
         "Theorem 5", "theorem_5", "Channel.v");
     REGISTERS_SERVER = by_hand("a server uses both page registers", "Theorem 5");
@@ -239,7 +239,7 @@ pub fn grounds(
     };
     let as_far_as_checked = |ground: Ground| match ground {
         _ if !promised.is_covered(ground) => Ground { machine: None, ..ground },
-        // Lemma 21's costs are not of one device of Section 1.
+        // Lemma 9's costs are not of one device of Section 1.
         STRIPE | SUPERBLOCK if promised.commands => Ground { machine: Some(("closing", "Closing.v")), ..ground },
         _ => ground,
     };
