@@ -9,9 +9,7 @@ pub(crate) struct ChipContention {
     pub(crate) first: ChipId,
     pub(crate) stripe: bool,
     pub(crate) cached: bool,
-    /// What chips of other clusters may make it wait.
     pub(crate) foreign_wait: Span,
-    /// What all other chips of its channel may make it wait.
     pub(crate) others: Span,
     /// The most of that in its cluster, and of the former.
     pub(crate) slowest: Span,

@@ -2,7 +2,6 @@
 
 use rtflash_model::Span;
 
-/// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Length {
     pub(crate) min: Span,

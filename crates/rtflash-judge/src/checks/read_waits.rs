@@ -8,7 +8,6 @@ use crate::gauge::Gauge;
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
-/// What is needed of the device's times, in nanoseconds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct ReadTimes {
     /// What a page holds the bus for, with its command.

@@ -16,7 +16,6 @@ pub(super) struct DemandParts {
 }
 
 impl DemandParts {
-    /// dbf''(L).
     pub fn total(&self) -> Option<i128> {
         self.reads.checked_add(self.writes)?.checked_add(self.waiting)?.checked_add(self.gc)
     }

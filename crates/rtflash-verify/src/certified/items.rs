@@ -19,7 +19,6 @@ pub(super) struct VerifiedTask {
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
     pub in_full: i128,
-    /// Where it writes zones, which it resets.
     pub resets: Option<ZoneResets>,
 }
 

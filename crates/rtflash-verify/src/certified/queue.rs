@@ -6,7 +6,6 @@ use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
 use super::numbers::{ceil, sum};
 
-/// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelQueue {
     /// Of the full wait, what a read that follows a read at once does not wait.
