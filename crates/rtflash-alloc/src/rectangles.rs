@@ -66,7 +66,6 @@ struct TakenChips {
     taken: Vec<bool>,
 }
 
-/// A rectangle of neighbours: the first channel and way, and how many of each.
 #[derive(Clone, Copy)]
 struct LaidRectangle {
     channel: u32,

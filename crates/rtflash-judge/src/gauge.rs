@@ -152,7 +152,6 @@ mod tests {
         gauge
     }
 
-    /// Bound, observed, and where.
     type Kept = Option<(u64, u64, Place)>;
 
     /// Violations, verdict, worst.

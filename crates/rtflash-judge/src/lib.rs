@@ -57,7 +57,6 @@ struct WatchedChip {
     position: ColumnId,
     /// Its position among the chips that are watched: those of a cluster stand one after another.
     watched: usize,
-    /// Its processor's, among those that are watched, where certificates are.
     processor: usize,
 }
 
@@ -213,7 +212,6 @@ impl<'a> Checks<'a> {
         Assumption::ALL.iter().filter(|assumption| applies(assumption)).map(finding).collect()
     }
 
-    /// Looks at what is pending when the run ends, and says how much that is.
     fn look_at_pending(&mut self, duration: Instant) -> u64 {
         let mut pending = self.ledger.untaken();
         for (assumption, has) in

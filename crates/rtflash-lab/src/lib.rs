@@ -26,7 +26,6 @@ pub use terms::{STOCK_TERMS, TERMS, letters};
 include!(concat!(env!("OUT_DIR"), "/weakened.rs"));
 
 thread_local! {
-    /// The term that the analysis leaves out on this thread.
     static LEFT_OUT: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 

@@ -25,7 +25,6 @@ pub struct Remarks {
     pub gone_tasks: Vec<String>,
 }
 
-/// The mark of a chip that is in no cluster.
 const NONE: u32 = u32::MAX;
 
 /// One cluster φ of an [`Allocation`].

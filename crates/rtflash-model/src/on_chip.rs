@@ -11,7 +11,6 @@ pub(crate) struct OperationTime {
 }
 
 impl OperationTime {
-    /// Whether the time is above zero, and its shortest at most its longest.
     pub(crate) fn is_valid(self) -> bool {
         let low = self.shortest.unwrap_or(self.longest);
         low > Span::ZERO && low <= self.longest

@@ -91,7 +91,6 @@ impl Memory<'_> {
         DharaChip::new(self.device, gc_ratio.into())
     }
 
-    /// Pages are left to data, or a drive's passes free some.
     fn is_defined(&self, set: &TaskSet) -> bool {
         match self.scheme {
             BaselineScheme::Stock => self.reclaims().is_some() || set.tasks().iter().all(|task| task.write.is_none()),
@@ -168,7 +167,6 @@ impl Memory<'_> {
         [read, write, longest]
     }
 
-    /// The shares of requests and collectors, and blocking.
     fn terms(&self, tasks: &[&Task]) -> (Vec<BigRational>, BigRational) {
         let [read, write, longest] = self.costs();
         let mut shortest: Option<BigRational> = None;
@@ -248,7 +246,6 @@ impl Memory<'_> {
         copies * (read + write) + erase
     }
 
-    /// A kind of request that a drive may answer after the shortest period of its kind.
     fn late_answer(&self, tasks: &[&Task]) -> Option<String> {
         let [read, write, erase, _] = self.times();
         let reads: Vec<Request> = tasks.iter().filter_map(|task| task.read).collect();

@@ -118,7 +118,6 @@ impl DharaChip<'_> {
         reads * self.read() + self.writes(&writes)
     }
 
-    /// One request of each kind takes longer than the shortest period.
     fn late_together(&self, kinds: &[Kind]) -> Option<String> {
         let shortest = kinds.iter().map(|kind| kind.period).min()?;
         let all = self.serving(kinds.iter().map(|kind| (kind, 1)), None);

@@ -115,7 +115,6 @@ pub(crate) fn valid_pages(device: &Device) -> u128 {
     u128::try_from(rounded_up).expect("no more than the pages of a block")
 }
 
-/// α = P − ⌈λP⌉.
 pub(crate) fn reclaimed(device: &Device) -> u128 {
     u128::from(device.pages_per_block()) - valid_pages(device)
 }

@@ -25,7 +25,6 @@ struct ServerRoom {
     taken: Vec<Rational>,
 }
 
-/// The share of the server of a cluster that pages take: numerators, and the divisor of each.
 struct PageLoads {
     read: (u128, u128),
     write: (u128, u128),

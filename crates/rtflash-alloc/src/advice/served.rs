@@ -76,7 +76,6 @@ pub(super) fn served_by(
     (as_it_is, mended)
 }
 
-/// The set with the deadlines that these tasks need; `None` if one of them has none.
 fn due_later(set: &TaskSet, served: &[ServedBy]) -> Option<(Vec<RequestTime>, TaskSet)> {
     let mut tasks = set.tasks().as_slice().to_vec();
     for ServedBy { task, deadlines, .. } in served {
@@ -124,7 +123,6 @@ struct ServedSearch<'a> {
     unserved: UnservedTask,
     allocator: &'a dyn Allocator,
     analysis: &'a dyn Analysis,
-    /// The share of all work that a search has: one of this number.
     shares: u64,
 }
 

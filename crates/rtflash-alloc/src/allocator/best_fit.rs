@@ -98,7 +98,6 @@ pub(super) struct Groups<S: Sizes> {
 
 #[derive(Clone, Copy)]
 struct GroupChoice<H> {
-    /// `None`: a group of its own.
     group: Option<usize>,
     size: u32,
     growth: u32,

@@ -10,7 +10,6 @@ use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::loads::{Load, LoadShare, Loads, SizeCosts};
 
-/// No task follows.
 const END: TaskId = TaskId(u32::MAX);
 
 rtflash_model::ids! {
@@ -23,7 +22,6 @@ pub(super) struct ClusterSlot {
     run: u32,
     /// The slot that this one was merged into, or itself.
     root: SlotId,
-    /// s: chips of the cluster.
     pub size: u32,
     pub count: u32,
     pub share: LoadShare,
@@ -40,7 +38,6 @@ pub(super) struct GrowingClusters {
     next_task: PerId<TaskId, TaskId>,
     chips: u32,
     free_first: u32,
-    /// Chips of the first cluster without tasks.
     pub free_size: u32,
 }
 
@@ -167,7 +164,6 @@ impl GrowingClusters {
     }
 }
 
-/// Tasks and chips are counted in 32 bits.
 pub(super) fn index(position: usize) -> u32 {
     u32::try_from(position).expect("tasks and chips are counted in 32 bits")
 }

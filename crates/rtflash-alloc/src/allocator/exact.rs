@@ -269,7 +269,6 @@ impl LeastSizes {
         self.fewest = fewest_of(self.tasks, self.chips, &self.sizes);
     }
 
-    /// `None` where these are more chips than there are.
     pub fn fewest(&self) -> Option<u32> {
         *self.fewest.last().expect("that of no tasks, if no other")
     }

@@ -167,7 +167,6 @@ impl<C: MergingTest> MergingRun<C> {
         lower
     }
 
-    /// The load of two clusters merged. Most pairs are looked at again and again.
     fn merged(&mut self, lower: usize, upper: usize) -> Rational {
         let (a, b) = (&self.clusters[lower], &self.clusters[upper]);
         let mut tasks = [a.tasks.as_slice(), &b.tasks].concat();

@@ -86,7 +86,6 @@ impl<S: Sizes> RuinAndRecreate<S> {
         }
     }
 
-    /// Random tasks of the groups of random tasks, in random order.
     fn take_out(&mut self) -> Vec<TaskId> {
         let mut pool: Vec<TaskId> = Vec::new();
         for _ in 0..ClusteringSearch::GROUPS {

@@ -22,7 +22,6 @@ pub(super) fn unplaced(
     Unplaced { task, reason, cluster, chips, others }
 }
 
-/// The cluster's U(φ) is above one.
 fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
     let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
     match too_long {

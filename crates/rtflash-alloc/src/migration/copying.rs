@@ -22,7 +22,6 @@ const HALVINGS: u32 = 6;
 pub(super) enum Destination<'a> {
     /// A new one, its certificate made for the copy server, and for all tasks from the switch on.
     New(Placement, &'a RunningDevice),
-    /// One with a certificate that stays.
     Certified,
     Running,
 }

@@ -22,7 +22,6 @@ impl Scene<'_> {
         }
     }
 
-    /// The pages of a task that states none, in a cluster that runs with these tasks.
     fn share(&self, tasks: &[TaskId], position: usize) -> u64 {
         let (cluster, placement) = (&self.now.clusters[position], self.now.certificates[position].placement);
         share(self.set, tasks, cluster.size(), placement)

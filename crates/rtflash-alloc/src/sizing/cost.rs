@@ -84,7 +84,6 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
     }
 }
 
-/// Pages a day that a job stream writes, in the mean; `None` where it has no rate.
 fn job_pages(job: &Job) -> Option<f64> {
     let gap = match &job.arrivals {
         Arrivals::Every(gap) => gap.as_ns() as f64,

@@ -56,7 +56,6 @@ pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Ex
     (least.pages > 0.0).then_some(Expected { amplification, least, most })
 }
 
-/// The pages of a cluster, as the executor divides them.
 struct ExecutedSpace {
     /// C: pages that hold data, current or not.
     room: u128,

@@ -76,7 +76,6 @@ pub(crate) fn front_within(
     FrontSearch::new(set, allocator, analysis, axes, most, work.bound(most_tested), &work).front()
 }
 
-/// The largest λ that passes, within these bounds of [`front_within`].
 pub(crate) fn largest_ratio(
     set: &TaskSet,
     allocator: &dyn Allocator,

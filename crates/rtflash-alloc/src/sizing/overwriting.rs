@@ -64,7 +64,6 @@ pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: Sh
     Some(Amplification { least, in_order, most: in_order.max(strewn) })
 }
 
-/// The least and the most from a start in order.
 fn from_a_start_in_order(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<[f64; 2]> {
     let (rate, data) = writers.iter().fold((0.0, 0.0), |(rate, data), writer| (rate + writer.rate, data + writer.data));
     let moving = store.room - store.at_rest;

@@ -20,7 +20,6 @@ pub(super) struct Trials<'a> {
     work: &'a Work,
     /// For all limits that are still to be found.
     all: WorkBound<'a>,
-    /// For the limit that is looked for.
     one: Cell<WorkBound<'a>>,
 }
 

@@ -132,7 +132,6 @@ impl<'a> ChannelContention<'a> {
         self.servers[position] > 0
     }
 
-    /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
         let serves = self.serves(position);
         // The copies over the bus are known once a cluster's garbage collection is, and so is the

@@ -95,7 +95,6 @@ struct Promised {
 #[derive(Debug, Clone, Copy, Default)]
 struct OtherClusters {
     cached: bool,
-    /// Stripes of one page register.
     plain: bool,
     superblock: bool,
     zoned: bool,

@@ -14,7 +14,6 @@ pub(crate) const ROUNDINGS: f64 = 1e-10;
 
 /// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
 pub(crate) struct DemandBound<L> {
-    /// The long-run load.
     pub(crate) load: L,
     pub(crate) estimate: f64,
     pub(crate) constant: f64,

@@ -16,7 +16,6 @@ pub(crate) enum SegmentSearch {
     GivenUp(Option<SearchPlace>),
 }
 
-/// How far a search has come: in the segments before nothing was found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchPlace {
     segment: usize,

@@ -16,7 +16,6 @@ use crate::{Analysis, Assumption};
 pub struct Chang;
 
 impl Chang {
-    /// α.
     fn reclaimed(device: &Device) -> u64 {
         device.reclaimed_per_chip().into()
     }

@@ -108,7 +108,6 @@ impl Dhara {
         DriverTimes::of(&ChipTimes { read, program, erase, transfer, page: device.page_size().into() })
     }
 
-    /// How long operations take; nothing where Dhara does not take the chip.
     fn time(self, device: &Device, of: impl Fn(&DharaShape) -> CallCost) -> u128 {
         self.shape(device).map_or(0, |shape| of(&shape).time(&Dhara::times(device)))
     }
@@ -158,7 +157,6 @@ impl Dhara {
         }
     }
 
-    /// The first busy time, by period, that is too long, or else the last.
     fn by_period(self, device: &Device, kinds: &[RequestKind]) -> Option<Room> {
         let mut periods: Vec<u64> = kinds.iter().map(|kind| kind.period).collect();
         periods.sort_unstable();

@@ -157,7 +157,6 @@ fn request_terms(tasks: &[&Task], costs: SchemeCosts) -> Vec<BaselineTerm> {
     tasks.iter().enumerate().flat_map(|(at, task)| task.requests().map(move |each| (at, each))).map(term).collect()
 }
 
-/// These terms, and what blocks the most frequent of them.
 fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> {
     if let Some(period) = terms.iter().map(|term| term.period).min() {
         terms.push(BaselineTerm { task: None, what: "blocking", times: 1, cost, period });
@@ -185,7 +184,6 @@ impl<B: Baseline> ClusterTest for B {
     }
 }
 
-/// Why a scheme has nothing to say of a device.
 fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
     let none = of.usable_pages(device, device.chips()) == 0;
     none.then_some("its scheme leaves no page of this device to data (docs/baselines.md)")

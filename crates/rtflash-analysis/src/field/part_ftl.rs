@@ -90,7 +90,6 @@ impl Organization {
         })
     }
 
-    /// N_d.
     fn data_chips(&self) -> u32 {
         u32::try_from(self.data).expect("fewer than the device's chips")
     }
@@ -100,7 +99,6 @@ impl Organization {
         Rational::product([read.pages().into(), self.read + 2 * self.transfer], [read.period().as_ns().into()])
     }
 
-    /// Writing, encoding of parity, and garbage collection.
     fn write_terms(&self, write: Request) -> [Rational; 3] {
         let (pages, period) = (u128::from(write.pages()), u128::from(write.period().as_ns()));
         let writing = Rational::product([write.pages().div_ceil(self.parity).into(), self.write], [period]);

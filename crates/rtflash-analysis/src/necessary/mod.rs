@@ -287,7 +287,6 @@ impl TimeShare {
         (sum(&self.more) - sum(&self.less)) / f64::from(servers)
     }
 
-    /// The load of each, where all of them cannot carry it: whether is exact.
     fn exceeds(&self, servers: u32) -> Option<f64> {
         let sum = |terms: &[ShareTerm]| Rational::sum(&terms.iter().map(|term| term.exact()).collect::<Vec<_>>());
         let load = self.share(servers);

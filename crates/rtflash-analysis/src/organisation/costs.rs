@@ -11,7 +11,6 @@ pub(crate) struct ReadTransfers {
     pub(crate) most: u32,
 }
 
-/// Times of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepCosts {
     /// c_r: reading a page, the bus busy with the other chips of the channel first.

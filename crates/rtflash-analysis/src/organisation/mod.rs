@@ -81,7 +81,6 @@ pub(crate) trait PageOrganisation {
         self.base().unfilled(chips)
     }
 
-    /// Whether the pages that a pass copies cross the bus.
     fn copies_over_the_bus(&self) -> bool {
         self.base().copies_over_the_bus()
     }

@@ -246,7 +246,6 @@ fn demand_task(
     })
 }
 
-/// Pages that requests move over the bus in a nanosecond, in the long run.
 pub(crate) fn transfer_rate(items: &[DemandTask]) -> f64 {
     items.iter().map(|item| item.transfers.mean() / ns(item.period)).sum()
 }

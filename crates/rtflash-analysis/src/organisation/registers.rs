@@ -32,7 +32,6 @@ pub(crate) struct Registers {
     row_ways: u32,
 }
 
-/// How often an array may wait for a transfer: I, by what for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RegisterTurns {
     /// While the cache register is filled before a program.
@@ -48,11 +47,9 @@ impl RegisterTurns {
     }
 }
 
-/// The work that a chip may have to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChipDuties {
     pub(crate) reads: bool,
-    /// Whether it may program for users, and so collect.
     pub(crate) writes: bool,
 }
 
@@ -62,9 +59,7 @@ pub(crate) struct ChipDuties {
 pub(crate) struct TurnCounts {
     /// Jobs that have a page on the chip, and passes.
     pub(crate) J_c: u128,
-    /// Pages read.
     pub(crate) n_r: u128,
-    /// Pages programmed for users.
     pub(crate) n_w: u128,
 }
 
@@ -142,7 +137,6 @@ impl Registers {
         [self.row_ways, self.ways].map(|ways| self.t_b.checked_mul(ways.into()).expect("no more than beta"))
     }
 
-    /// t_b.
     pub(crate) fn hold(self) -> Cost {
         self.t_b
     }

@@ -33,12 +33,10 @@ impl SharedBus {
         SharedBus { ways, most: ways, foreign: ways - part, most_foreign: ways - part }
     }
 
-    /// On a channel with `own` chips of the cluster and `foreign` ones of others.
     pub(crate) fn on_a_channel(own: u32, foreign: u32) -> SharedBus {
         SharedBus { ways: own + foreign, most: own + foreign, foreign, most_foreign: foreign }
     }
 
-    /// The most of each of two.
     pub(crate) fn most_of(self, other: SharedBus) -> SharedBus {
         SharedBus {
             ways: self.ways.max(other.ways),

@@ -76,7 +76,6 @@ pub(crate) struct Collections {
     of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<ProcessorAccount>,
     arrivals: PerId<ClusterId, StatedArrivals>,
-    /// Clusters whose tasks own zones: nothing is said of what arrives there.
     zoned: PerId<ClusterId, bool>,
     pub(crate) worst: bool,
 }
@@ -344,7 +343,6 @@ impl Collections {
         copied.find_map(|pass| pass.buffer.last().map(|&(_, there)| there))
     }
 
-    /// The run is over: what is not as it should be then.
     pub(crate) fn finish(&mut self, duration: Instant, gauges: &mut Gauges) {
         for account in &self.accounts {
             let place = || Place::in_cluster(duration, Some(account.first.cluster));

@@ -9,9 +9,7 @@ pub(crate) struct ChipContention {
     pub(crate) first: ChipId,
     pub(crate) stripe: bool,
     pub(crate) cached: bool,
-    /// The wait for chips of other clusters.
     pub(crate) foreign_wait: Span,
-    /// The wait for all other chips of its channel.
     pub(crate) others: Span,
     /// The most of that in its cluster, and of the former.
     pub(crate) slowest: Span,

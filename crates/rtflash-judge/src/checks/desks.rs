@@ -322,7 +322,6 @@ impl Desks {
         gauges[Assumption::OperationLengths].note(0, off, || Place::from(padding));
     }
 
-    /// The run is over: every operation has had its transfer.
     pub(crate) fn finish(&mut self, gauges: &mut Gauges) {
         self.registers_at_the_end(gauges);
         for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {

@@ -149,7 +149,6 @@ impl FailedBlocks {
         }
     }
 
-    /// The run has ended: what had failed before has been repeated.
     pub(crate) fn finish(&self, duration: Instant, gauges: &mut Gauges) {
         for (processor, of) in &self.to_repeat {
             let is_left = of.at < duration && !self.starved.contains(processor);

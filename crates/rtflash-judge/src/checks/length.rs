@@ -2,8 +2,6 @@
 
 use rtflash_model::Span;
 
-/// The allowed length of an operation: as long as the device says, which may know no more than two
-/// bounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Length {
     pub(crate) min: Span,

@@ -15,7 +15,6 @@ const RETIRED: u32 = NONE - 1;
 pub(crate) struct PageOrder {
     blocks: usize,
     pages: u32,
-    /// The next page of each block of each chip; `NONE` where it is not known yet.
     next: Vec<u32>,
 }
 

@@ -15,7 +15,6 @@ use crate::{Assumption, WatchedChip};
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct WatchedChipPass {
     time: u64,
-    /// The block that is collected; `None` between passes.
     victim: Option<BlockId>,
     valid: u64,
     reads: u64,

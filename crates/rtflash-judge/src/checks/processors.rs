@@ -22,7 +22,6 @@ struct Stretch {
     erases: bool,
 }
 
-/// Stretches of a processor that are remembered at most.
 const REMEMBERED: usize = 4096;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,7 +33,6 @@ struct ProcessorLine {
     /// The job judged last, if it has waited for nothing: while only its own operations follow,
     /// without a break, they find the same.
     judged: Option<JobId>,
-    /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not judged yet.
     paddings: VecDeque<(Instant, Instant)>,
@@ -76,7 +74,6 @@ impl ProcessorLine {
         }
     }
 
-    /// When it last was idle before an operation starts.
     #[inline(always)]
     fn busy_until(&mut self, start: Instant) {
         if start > self.passed(start) {
@@ -119,7 +116,6 @@ impl ProcessorLine {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
     step: u64,
-    /// The longest that an erase blocks.
     erase: u64,
     stripe: bool,
     cached: bool,

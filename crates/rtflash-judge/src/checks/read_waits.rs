@@ -8,7 +8,6 @@ use crate::gauge::Gauge;
 use crate::place::Place;
 use crate::shadow::jobs::Pending;
 
-/// The device's times that are needed, in nanoseconds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct ReadTimes {
     /// The time that a page holds the bus, with its command.

@@ -22,9 +22,7 @@ pub(crate) struct PartLengths {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum CommandToCome {
     Already,
-    /// Its command, which asks for the bus at once.
     ByItself,
-    /// Its command, which goes with the page before it.
     WithPage,
 }
 
@@ -241,7 +239,6 @@ impl RegisterDesk {
         Some((step.off(of)?, &step.pages.first()?.0))
     }
 
-    /// How much later than the operation before this one ends.
     pub(crate) fn own_time(&self, operation: &Operation) -> Span {
         operation.end.since(self.end.max(operation.start))
     }

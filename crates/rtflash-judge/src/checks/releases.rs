@@ -25,7 +25,6 @@ fn behind(start: Instant, at: Instant) -> Instant {
     start.saturating_add(at.since(Instant::START))
 }
 
-/// The source of the grants to jobs that are not real-time.
 pub(crate) enum Grants<'a> {
     /// Nobody: what it was granted is the run's own affair.
     Unknown,
@@ -79,7 +78,6 @@ impl Resume for Grants<'_> {
     }
 }
 
-/// D_g of a source of GC jobs by its cluster's certificate.
 fn collection_deadline(plan: &Plan, source: &Source) -> Option<Span> {
     match (plan.promise(), source.cluster) {
         (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection?.deadline,
@@ -272,7 +270,6 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// When the next job of a stream arrives at the latest; `None` where none does.
     fn latest_arrival(&self, stream: usize, seen: SeenReleases) -> Option<Instant> {
         let job = self.plan.jobs().get(stream)?;
         match &job.arrivals {

@@ -50,7 +50,6 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// A part of an erase is not one that is done.
     #[inline]
     fn done(&mut self, action: Action) {
         self.reads += u64::from(action == Action::Read);

@@ -42,7 +42,6 @@ mod counts {
     }
 }
 
-/// One that has counted nothing.
 fn histogram() -> Option<Histogram<u64>> {
     let mut histogram = Histogram::new(3).ok()?;
     histogram.auto(true);
@@ -67,7 +66,6 @@ impl Responses {
         }
     }
 
-    /// Keeps no response one by one any more.
     fn count(&mut self) {
         let Some(mut histogram) = histogram() else { return };
         // The list has come to an end, and its memory is given back.

@@ -24,7 +24,6 @@ pub(crate) struct Pending {
     pub(crate) erased: bool,
     pub(crate) victims: u64,
     pub(crate) erases: u64,
-    /// When its own pages began to be served.
     pub(crate) begun: Option<Instant>,
     pub(crate) starved: bool,
     pub(crate) was_starved: bool,
@@ -188,7 +187,6 @@ impl Ledger {
         self.lines[job.source].find(job.index)?.as_mut()
     }
 
-    /// A job is complete. `None` where it was not pending.
     pub(crate) fn complete(&mut self, job: JobId) -> Option<Pending> {
         let line = &mut self.lines[job.source];
         let pending = line.find(job.index)?.take();

@@ -48,7 +48,6 @@ impl ClusterShape {
 /// In the number of valid pages of a block that is not closed, or a victim: there are fewer pages.
 const TAKEN: u32 = 1 << 31;
 
-/// The number of blocks that are compared together.
 const AT_ONCE: usize = 32;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,7 +72,6 @@ pub(crate) struct Mapping {
     programmed: Vec<u32>,
     /// The first chip's of its processor or cluster.
     pools: Vec<Pool>,
-    /// Whether it is known what was on the device at the start.
     pub(crate) known: bool,
     rows: PerId<ClusterId, RowPages>,
     /// The last operations of each chip that is watched, if blocks may fail: else there are none.

@@ -85,14 +85,9 @@ struct ModelJob {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ModelStep {
-    Sensing {
-        until: i128,
-    },
+    Sensing { until: i128 },
     Asking,
-    /// Programs, copies or erases.
-    Inside {
-        until: i128,
-    },
+    Inside { until: i128 },
 }
 
 #[derive(Debug)]
@@ -149,7 +144,6 @@ impl ChannelModel<'_> {
 }
 
 impl ModelChip<'_> {
-    /// Whether the chip asks for the bus.
     fn proceed(&mut self, now: i128, times: UnitTimes) -> bool {
         self.release(now);
         match self.step {

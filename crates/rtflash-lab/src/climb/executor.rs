@@ -76,7 +76,6 @@ impl OnExecutor {
     }
 }
 
-/// Gaps that are stated of a request, at most.
 const MOST_GAPS: usize = 1 << 16;
 
 impl Climbable for OnExecutor {

@@ -139,7 +139,6 @@ impl Climber<'_> {
             .collect()
     }
 
-    /// The arrivals with something moved of one request.
     fn moved(&mut self, from: &[Arrivals]) -> Vec<Arrivals> {
         let mut next = from.to_vec();
         let place = usize::try_from(self.stream.below(next.len() as u64)).expect("a place in a list");

@@ -11,7 +11,6 @@ use super::memory::{StockAddresses, StockMemory};
 pub(super) enum StockArrivals {
     /// All at once, and then as often as they may.
     Together,
-    /// From random moments on.
     Apart,
     Seldom,
     /// Reads just after an operation as long as any has begun, as far as they may; all at once.
@@ -91,7 +90,6 @@ struct StockPass {
     began: usize,
 }
 
-/// Releases of a stream in a run.
 pub(super) const RELEASES: usize = 24;
 
 pub(super) struct StockDrive<'a> {
@@ -253,7 +251,6 @@ impl<'a> StockDrive<'a> {
         late(&done, self.now)
     }
 
-    /// Runs to the end of all releases; the first that is broken.
     pub(super) fn run(&mut self) -> Broken {
         loop {
             self.admit();

@@ -17,7 +17,6 @@ struct DrawnStock {
 
 struct DrawnRequest {
     pages: u64,
-    /// In thousandths of the stretch.
     period: u64,
     writes: bool,
 }

@@ -15,7 +15,6 @@ impl StockAddresses {
         [StockAddresses::Random, StockAddresses::Sequential, StockAddresses::Levelled];
 }
 
-/// A block: the pages of data that it holds, and how many it has left to write.
 #[derive(Debug, Clone, Default)]
 struct StockBlock {
     valid: Vec<usize>,
@@ -48,7 +47,6 @@ impl StockMemory {
         self.pages
     }
 
-    /// Pages that may be written before anything is erased.
     pub(super) fn free(&self) -> usize {
         self.blocks.iter().map(|block| block.left).sum()
     }
@@ -67,7 +65,6 @@ impl StockMemory {
         true
     }
 
-    /// The full block with the fewest valid pages, and these.
     pub(super) fn victim(&self) -> Option<(usize, Vec<usize>)> {
         let full = (0..self.blocks.len()).filter(|&block| self.blocks[block].left == 0);
         let victim = full.min_by_key(|&block| self.blocks[block].valid.len())?;

@@ -15,7 +15,6 @@ use crate::climb::{ClimbOptions, OnExecutor, climb};
 
 /// Pages that a run may take, about.
 const PAGES: u64 = 800;
-/// Moves of a climber in a run.
 const MOVES: u64 = 80;
 
 /// `climbs`: releases move towards late ends of one request, each in its turn.
@@ -63,7 +62,6 @@ fn at_any_page(seed: u64, run: u64, options: Options) -> Options {
     Options { aging: rng.one_of(&[Aging::Worst, Aging::Random, Aging::Random, Aging::Random, Aging::Fresh]), ..options }
 }
 
-/// The options of the latest end that a climber finds.
 fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Options> {
     let LimitSet { set, allocation, analysis, .. } = limit;
     let options = Options { phases: Phases::Periodic, recurrence: Recurrence::Periodic, ..options };

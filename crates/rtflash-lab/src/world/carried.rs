@@ -36,7 +36,6 @@ pub(super) fn draw(seed: u64, number: u64, world: SmallWorld, left_out: Option<&
     limited(&mut rng, carried.set(Some(often))?, allocator, analysis, left_out, true)
 }
 
-/// The drawn set, before the period of the last task's reads is brought to the limit.
 struct Carried {
     device: Device,
     tasks: Vec<Task>,

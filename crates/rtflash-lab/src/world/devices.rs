@@ -32,7 +32,6 @@ fn failing_blocks(rng: &mut Stream, device: &Device) -> Option<Device> {
     Device::new(DeviceSpec { blocks_per_chip, spare_blocks: Some(spare), program_failures, ..device.spec() }).ok()
 }
 
-/// The device with erases that take up to eight times as long, and are suspended.
 fn suspended_erases(rng: &mut Stream, device: &Device) -> Option<Device> {
     let spec = device.spec();
     let block_erase = spec.block_erase.checked_mul(rng.within(1, 8))?.saturating_add(Span::NANOSECOND);

@@ -66,7 +66,6 @@ pub(super) fn accepted(
     Tested::new(set, allocator, analysis)?.allocation(set, left_out)
 }
 
-/// How an algorithm divides the chips, whether or not the clusters hold.
 fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<Vec<Cluster>> {
     let allocator: &dyn Allocator = match Prescribed::named(allocator.name()) {
         Some(prescribed) => prescribed.divides(),

@@ -9,10 +9,8 @@ use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prescribed {
     name: &'static str,
-    /// Whether there is one cluster, not one for each task.
     is_global: bool,
     superblocks: Superblocks,
-    /// Whether clusters use two page registers, most of them.
     caches: bool,
     /// Whether every second cluster's tasks own zones, the first one's among them.
     zones: bool,

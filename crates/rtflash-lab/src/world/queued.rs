@@ -8,7 +8,6 @@ use crate::climb::channel::ChannelWork;
 use crate::climb::rows::{Row, TABLE};
 use crate::small_device::SmallDevice;
 
-/// The drawn set, before its load is brought to the limit.
 pub(super) struct Queued {
     pub(super) device: Device,
     pub(super) tasks: Vec<Task>,

@@ -111,7 +111,6 @@ fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Op
     Some((draft, raw))
 }
 
-/// The clusters read so far, and where each chip and task was named.
 struct Draft<'s, 't> {
     set: &'s TaskSet,
     position: HashMap<&'s str, TaskId>,

@@ -127,7 +127,6 @@ pub(super) fn changed_device(schema: &mut Schema) {
     require(schema, NAMES.map(|(ours, theirs)| not_both(ours, theirs)).to_vec());
 }
 
-/// A device with all its fields, by either name.
 pub(super) fn full_device(schema: &mut Schema) {
     second_names(schema);
     insert(schema, "profile", json!({ "description": "None: all fields are here.", "type": "null" }));

@@ -39,7 +39,6 @@ impl fmt::Display for Way {
     }
 }
 
-/// The steps of a path; `None` where it is none.
 fn steps(path: &str) -> Option<Vec<Way>> {
     let mut steps = Vec::new();
     let mut rest = path.trim();

@@ -45,7 +45,6 @@ impl Diagnostics {
         collected.into_diagnostics()
     }
 
-    /// A single fault of the whole text.
     pub(super) fn one(range: Range<usize>, problem: impl Into<String>, expected: impl Into<String>) -> Diagnostics {
         let (problem, expected) = (problem.into(), expected.into());
         Diagnostics::new([Diagnostic { range, path: Path::root(), problem, expected }])

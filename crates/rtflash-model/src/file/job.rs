@@ -11,7 +11,6 @@ pub(super) fn stand_in_name(reader: &Reader<'_>, raw: &str) -> String {
     format!("\0{}", reader.range(raw).start)
 }
 
-/// The name of a task or job; a stand-in if the name is wrong, which has been recorded.
 pub(super) fn name<'t>(reader: &mut Reader<'t>, slot: Slot<'t>, raw: &str, place: &Place<'_>) -> String {
     reader
         .required(slot, raw, place, "name", "a string that tells it from the others")

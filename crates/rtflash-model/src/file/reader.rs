@@ -44,7 +44,6 @@ impl<'t> Reader<'t> {
         Ok((Reader::of(text), value))
     }
 
-    /// For values of a text that is known to hold JSON.
     pub(super) fn of(text: &'t str) -> Reader<'t> {
         Reader { text, wrong: Collected::default(), suggestions: MAX_SUGGESTIONS, explained: &[] }
     }

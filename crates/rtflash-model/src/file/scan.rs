@@ -110,7 +110,6 @@ const MARKS: [bool; 256] = {
     marks
 };
 
-/// Whether JSON allows this byte between its parts.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

@@ -115,7 +115,6 @@ fn task_set<'t>(reader: &mut Reader<'t>, root: &'t str) -> Option<TaskSetFile> {
     }
 }
 
-/// The elements of a list, read, with their texts.
 struct Entries<'t, T> {
     raw: Vec<&'t str>,
     values: Vec<T>,

@@ -153,7 +153,6 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// The next frame, where the buffer holds all of it.
     fn next_in_buffer(&mut self) -> Option<Frame> {
         let mut scan = match self.current.take() {
             Some(scan) => scan,

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Billionths in one.
 const SCALE: u64 = 1_000_000_000;
 /// In billionths, a million: smaller ones have at most 15 significant digits, so that the nearest
 /// double prints as the same decimal.

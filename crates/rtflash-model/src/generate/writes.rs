@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Billionths in one.
 const SCALE: u32 = 1_000_000_000;
 
 /// The part of a task's utilization that its writes take.

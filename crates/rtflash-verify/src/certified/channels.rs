@@ -57,7 +57,6 @@ pub(super) struct Neighbour {
     pub repeated: i128,
     /// As its certificate states it; `None` where nothing writes.
     pub gc: Option<ReleasedGc>,
-    /// The rows of a superblock.
     pub rows: Option<Rows>,
 }
 
@@ -142,12 +141,10 @@ impl Neighbour {
     }
 }
 
-/// A channel that a cluster has chips on, as one of these chips sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
     /// Charged to each page, its own included: the cluster's chips, and others of unknown load.
     pub ways: i128,
-    /// Those of other clusters' chips among them.
     pub foreign: i128,
     pub rows_wait_elsewhere: bool,
     pub own: i128,
@@ -156,12 +153,10 @@ pub(super) struct Channel {
     pub queued: bool,
 }
 
-/// The relation of a cluster to the channels that it has chips on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelNeighbours {
     /// Chips of a channel that may be active, the greatest number.
     pub max_chips: i128,
-    /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
     pub busiest: usize,
     /// The channels; alike ones once.
@@ -169,7 +164,6 @@ pub(super) struct ChannelNeighbours {
 }
 
 impl ChannelNeighbours {
-    /// The neighbours of the cluster at this position, under this reliance.
     pub fn of(
         set: &TaskSet,
         allocation: &Allocation,

@@ -22,7 +22,6 @@ pub(super) enum Stated {
     /// Nothing that matters: nothing is ever written.
     Nothing,
     Numbers(Numbers),
-    /// Not enough to run a device, or to test anything.
     Unusable,
 }
 
@@ -75,7 +74,6 @@ fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> 
     writes.map(write).collect()
 }
 
-/// Garbage collection of a cluster, as chips beside it see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReleasedGc {
     /// D_g.

@@ -16,7 +16,6 @@ pub(super) struct DemandParts {
 }
 
 impl DemandParts {
-    /// dbf''(L).
     pub fn total(&self) -> Option<i128> {
         self.reads.checked_add(self.writes)?.checked_add(self.waiting)?.checked_add(self.gc)
     }
@@ -116,7 +115,7 @@ impl Processor {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L), Eq. (14): no other job blocks a request that is due, whose steps are shorter. And E.
+    /// B(L), Eq. (12): a request with a job due in the interval blocks with no other one. And E.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);

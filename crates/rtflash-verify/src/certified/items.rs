@@ -19,7 +19,6 @@ pub(super) struct VerifiedTask {
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
     pub in_full: i128,
-    /// The resets of zones, if it writes any.
     pub resets: Option<ZoneResets>,
 }
 

@@ -76,7 +76,6 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
     verdict
 }
 
-/// The length behind which the test needs no look.
 enum Last {
     /// Nowhere: the load is as great as what there is, and the test rejected.
     Overloaded,
@@ -297,7 +296,6 @@ mod tests {
         }
     }
 
-    /// All lengths one by one, far enough.
     fn plainly(processor: &Processor, from: i128, to: i128) -> bool {
         (from..=to).all(|length| processor.slack(length).unwrap() >= 0)
     }

@@ -52,7 +52,6 @@ impl TestLevels {
         if self.refutes(self.granted) { Some(false) } else { None }
     }
 
-    /// Whether the cluster is known not to hold by so much.
     pub fn refutes(&self, level: Reliance) -> bool {
         Reliance::ALL.into_iter().any(|more| more >= level && self.known(more) == Some(false))
     }

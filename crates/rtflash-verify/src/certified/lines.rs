@@ -67,7 +67,6 @@ fn roundings() -> BigInt {
     BigInt::from(1) << (PLACES / 2)
 }
 
-/// ⌈a / b⌉ for b > 0.
 fn divided_up(a: &BigInt, b: &BigInt) -> BigInt {
     -(-a).div_euclid(b)
 }

@@ -72,7 +72,6 @@ pub(super) fn suspension(device: &Device, placement: Placement) -> Option<i128> 
     }
 }
 
-/// ⌈a / b⌉ for b > 0.
 pub(super) fn ceil(a: i128, b: i128) -> i128 {
     -(-a).div_euclid(b)
 }

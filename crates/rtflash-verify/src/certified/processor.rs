@@ -55,7 +55,6 @@ struct Steps {
     /// A copyback and an erase: what each costs, and takes at most.
     copy: [i128; 2],
     erase: [i128; 2],
-    /// c_s, where erases are suspended.
     suspension: Option<i128>,
     /// c_r and c_w, Eqs. (3) and (4): of GC and of rows.
     read: i128,

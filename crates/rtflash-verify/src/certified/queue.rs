@@ -7,7 +7,6 @@ use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
 use super::numbers::{ceil, sum};
 
-/// The queue for a channel, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelQueue {
     /// The part of the full wait that a read does not wait which follows a read at once.

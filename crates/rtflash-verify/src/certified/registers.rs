@@ -104,7 +104,6 @@ impl SecondRegister {
         [t_r, t_w, t_e, t_d, t_c, beta_w, beta_r, copy, blocking].into_iter().for_each(|time| *time *= by);
     }
 
-    /// t_b: t_d without commands.
     pub fn hold(&self) -> i128 {
         self.t_c + self.t_d
     }

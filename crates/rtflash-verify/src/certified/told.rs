@@ -7,7 +7,6 @@ use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
 use super::numbers::sum;
 
-/// The queue for a channel where commands stand in it, as one of its chips finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CommandQueue {
     /// t_b and t_d.

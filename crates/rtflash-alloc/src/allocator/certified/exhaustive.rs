@@ -17,7 +17,6 @@ use crate::allocator::{Limit, exact};
 
 /// Partitions times chips: with two page registers the right neighbours make a difference.
 const PARTITIONS: [u64; 2] = [12_000, 120_000];
-/// Trials of these partitions with all chips given out, times chips.
 const TRIALS: [u64; 2] = [16_000, 160_000];
 const MOVES: u32 = 12;
 /// Steps of all partitions, times chips twice: on large devices trying all finds nothing.
@@ -112,7 +111,6 @@ impl ChipPlan {
 struct PartitionTrials<'s> {
     from: &'s BoundedSearch<'s>,
     organisations: &'s Organisations<'s>,
-    /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
     left: u64,
 }

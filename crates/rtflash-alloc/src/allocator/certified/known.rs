@@ -33,7 +33,6 @@ pub(super) struct LoadKey {
     assumption: ContentionAssumption,
     organisation: Organisation,
     chips: u32,
-    /// A bit for each task.
     tasks: u16,
 }
 

@@ -18,7 +18,6 @@ impl Default for Organisation {
 }
 
 impl Organisation {
-    /// Those that place pages so, the one for any chips last.
     pub(super) fn of(placement: Placement) -> impl Iterator<Item = Organisation> {
         let compact = (!placement.is_by_chip()).then_some(Organisation { placement, any_chips: false });
         compact.into_iter().chain([Organisation::on_any_chips(placement)])

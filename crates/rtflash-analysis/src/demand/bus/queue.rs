@@ -20,7 +20,6 @@ pub(super) struct FifoBus {
     /// Whether t_w > t_r − t_d, so that S_j bounds R_j, too.
     S_bounds_R: bool,
     pub(super) siblings: u64,
-    /// o: all other chips on the channel.
     pub(super) o: u64,
 }
 

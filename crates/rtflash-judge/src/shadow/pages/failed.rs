@@ -25,7 +25,6 @@ pub(crate) struct LastProgram {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FailedOperation {
-    /// The chip did nothing of the kind last.
     Unknown,
     Erase,
     Program(FailedPage),
@@ -86,7 +85,6 @@ impl Mapping {
         FailedOperation::Program(FailedPage { kind, lpn, is_current, old })
     }
 
-    /// Valid pages of a block that has failed; `None` for another one.
     pub(crate) fn retired(&self, at: WatchedChip, block: BlockId) -> Option<u32> {
         let base = self.base(at) + block.index();
         self.retired.contains(&base).then(|| self.valid[base] & !TAKEN)

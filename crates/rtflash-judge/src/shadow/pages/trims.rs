@@ -8,7 +8,6 @@ use super::{Mapping, TAKEN};
 use crate::WatchedChip;
 
 impl Mapping {
-    /// Whether it is known that a logical page holds something.
     pub(crate) fn holds(&self, at: WatchedChip, lpn: Lpn) -> bool {
         self.clusters[at.cluster].spots.get(lpn).is_some_and(|&spot| spot != NONE)
     }
