@@ -115,7 +115,7 @@ impl Processor {
         self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.cost))
     }
 
-    /// B(L), Eq. (12): a request with a job due in the interval blocks with no other one. And E.
+    /// B(L), Eq. (14): a request with a job due in the interval blocks with no other one. And E.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
