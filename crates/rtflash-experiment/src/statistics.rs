@@ -48,7 +48,7 @@ fn interval(yes: f64, all: f64, z: f64) -> Option<Estimate> {
     Some(Estimate { value: ratio, low, high })
 }
 
-/// What a contender schedules of the sets at one utilization.
+/// The sets at one utilization that a contender schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
     /// The weight: the total utilization.
