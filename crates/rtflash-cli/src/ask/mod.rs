@@ -17,7 +17,7 @@ use crate::args::{CheckArgs, Cli, Commands, HostCommand};
 use crate::batch::{SetCommand, number};
 use crate::commands::generate::GeneratePlan;
 use crate::commands::host_input::Input;
-use crate::commands::{self, policies};
+use crate::commands::{self, on_threads};
 use crate::pairs::{change, read_given};
 use crate::{CommandFailure, output};
 
@@ -134,7 +134,7 @@ impl SetQuestion {
     /// there is no answer.
     pub fn answer(&self, set: &NamedSet, allocation: Option<&NamedText>) -> Result<SetAnswer, Unanswered> {
         let one = || self.one(set, allocation, true).map(plain).map_err(plainly);
-        policies::on_threads(self.threads, one)?
+        on_threads(self.threads, one)?
     }
 
     /// The answers to a stream of task sets, of which the first has this number, on all cores, with
@@ -168,7 +168,7 @@ impl SetQuestion {
             plain(answer)
         };
         let all = || (0..sets.len()).into_par_iter().map(answer).collect();
-        Ok(policies::on_threads(self.threads, all)?)
+        Ok(on_threads(self.threads, all)?)
     }
 
     fn one(&self, set: &NamedSet, allocation: Option<&NamedText>, alone: bool) -> Result<SetAnswer, Unanswered> {

@@ -14,7 +14,7 @@ use crate::answer::{Status, Unanswered};
 use crate::args::{Commands, ExperimentKind};
 use crate::commands::experiment::{Joined, Manifest, join, join_as, plan, texts, warnings};
 use crate::commands::generate::DeviceFrom;
-use crate::commands::policies;
+use crate::commands::on_threads;
 
 pub use crate::commands::experiment::OwnContenders;
 
@@ -93,7 +93,7 @@ impl Study {
     ) -> Result<Vec<u8>, CommandFailure> {
         let blank = Progress::new(&self.plan, self.manifest.identity()?, shard);
         let mut shown = Shown { advance, stop };
-        let done = policies::on_threads(self.threads, || run(&self.plan, blank, &mut shown))?;
+        let done = on_threads(self.threads, || run(&self.plan, blank, &mut shown))?;
         let kept = done.and_then(|progress| Ok(progress.to_kept()?));
         kept.map_err(|error| CommandFailure(format!("the experiment has no end: {error}")))
     }

@@ -22,7 +22,7 @@ use super::found::{NothingToRun, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
 use super::verified::accepts;
-use super::{DecidedBy, analysis_relying_on, policies};
+use super::{DecidedBy, analysis_relying_on, on_threads};
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
@@ -58,7 +58,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
     let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref(), &args.set)?;
     let batch = Batch { format: args.format.format };
-    policies::on_threads(Some(args.jobs.into()), || batch.run(pairs, &command))?
+    on_threads(Some(args.jobs.into()), || batch.run(pairs, &command))?
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from

@@ -9,7 +9,7 @@ use rtflash_model::generate::{
 };
 use rtflash_model::{Device, MetaJson, read_device, write_task_set};
 
-use super::{analysis, policies};
+use super::{analysis, on_threads};
 use crate::CommandFailure;
 use crate::answer::{Status, Unanswered};
 use crate::args::{GenArgs, SetArgs};
@@ -33,7 +33,7 @@ pub fn run(args: &GenArgs) -> Result<Status, Unanswered> {
         Some(path) => Output::file(path)
             .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))?,
     };
-    let status = policies::on_threads(args.jobs.map(usize::from), || plan.write(&mut output))??;
+    let status = on_threads(args.jobs.map(usize::from), || plan.write(&mut output))??;
     // A file with some of the sets would look like one with all.
     if status == Status::Yes {
         output.finish().map_err(|error| CommandFailure::io("cannot write", &error))?;

@@ -6,7 +6,7 @@ use rtflash_plan::{Policy, write_release_pattern};
 use rtflash_run::soak::{Broken, Case, Search, SoakWatch, World, soak};
 use serde_json::value::RawValue;
 
-use super::policies;
+use super::on_threads;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Status, Unanswered, print};
 use crate::args::{SoakArgs, SoakWorld};
@@ -31,7 +31,7 @@ pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer
     };
     let watch = BarWatch::new(args.runs, signals);
     let searched = || soak(Search { seed: args.seed, world }, args.runs, &watch);
-    let soaked = policies::on_threads(args.jobs.map(usize::from), searched)?;
+    let soaked = on_threads(args.jobs.map(usize::from), searched)?;
     watch.bar.finish();
     let answer = SoakAnswer {
         seed: args.seed,

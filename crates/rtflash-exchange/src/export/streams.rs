@@ -43,7 +43,10 @@ impl RequestStream {
     }
 
     /// The first page of each of its requests among `pages` pages: one behind the other, or drawn
-    /// alike from all places where it fits. Fails if a request has more pages than there are.
+    /// alike from all places where it fits.
+    ///
+    /// # Errors
+    /// Where a request has more pages than there are.
     pub(crate) fn places(&self, position: usize, pages: u64, seed: u64) -> Result<Vec<u64>, NotExported> {
         let size = self.request.pages();
         let last = pages.checked_sub(size).ok_or_else(|| NotExported::NoRoom(self.name.clone()))?;
@@ -62,8 +65,10 @@ impl RequestStream {
 }
 
 /// The requests of all tasks, reads first in each, as they come before `duration`: at 0 and once a
-/// period from there. Jitter and jobs that are not real-time are left out. Fails if there is none,
-/// or more than [`MAX_REQUESTS`].
+/// period from there. Jitter and jobs that are not real-time are left out.
+///
+/// # Errors
+/// Where there is none, or more than [`MAX_REQUESTS`].
 pub fn request_streams(set: &TaskSet, duration: Instant) -> Result<Vec<RequestStream>, NotExported> {
     let of_task = |(task, of): (TaskId, &rtflash_model::Task)| {
         let name = of.name.clone();

@@ -48,7 +48,7 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, Unanswered> {
     }
     let mut watcher = TerminalBar::new(&directory, progress.done(), all);
     let jobs = args.jobs.map(usize::from);
-    let progress = super::policies::on_threads(jobs, || work(&plan, progress, &mut watcher))?;
+    let progress = super::on_threads(jobs, || work(&plan, progress, &mut watcher))?;
     watcher.finish();
     let progress = progress.map_err(|failure| match failure {
         RunFailure::Unkept(error) => directory.failure(PROGRESS, &error),
