@@ -28,7 +28,7 @@ class Record:
         field = name[:-1] if name.endswith("_") else name
         if name.startswith("_") or field not in type(self)._names:
             raise AttributeError(f"{type(self).__name__} has no field `{name}`")
-        value = self._fields().get(field)
+        value = self._field(field)
         record = type(self)._records.get(field)
         if record is None or value is None:
             return value
@@ -41,6 +41,9 @@ class Record:
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *type(self)._names]
+
+    def _field(self, name: str) -> Any:
+        return self._fields().get(name)
 
     def _fields(self) -> dict[str, Any]:
         return self._data
@@ -69,12 +72,24 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+# Fields of `alloc` that say what is guaranteed, which takes longest to find.
+GUARANTEE = frozenset(("guarantee", "guaranteed", "guaranteed_as_placed", "relies_on"))
+
+
 class Answer(Record):
     """An answer of a command."""
 
     def __init__(self, text: AnswerText | str) -> None:
         self._text = text
         self._read: dict[str, Any] | None = None
+        self._begun: dict[str, Any] | None = None
+
+    def _field(self, name: str) -> Any:
+        if self._begun is None:
+            begun = None if isinstance(self._text, str) else self._text.begun
+            self._begun = {} if begun is None else json.loads(begun)
+        whole = not self._begun or name in GUARANTEE
+        return super()._field(name) if whole else self._begun.get(name)
 
     def _fields(self) -> dict[str, Any]:
         error = self.error

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use rtflash_cli::ask::{self, DrawnSets, NamedSet, NamedText, SetAnswer, SetQuestion, Status};
+use rtflash_cli::ask::{self, AnswerRest, DrawnSets, NamedSet, NamedText, SetAnswer, SetQuestion, Status};
 
 use crate::failure;
 use crate::pool::pool;
@@ -15,14 +15,29 @@ use crate::task_set::TaskSet;
 #[pyclass(frozen, module = "rtflash._rtflash")]
 pub struct AnswerText {
     answer: SetAnswer,
+    /// Adds the guarantee, where the answer is begun and has none yet.
+    rest: Option<AnswerRest>,
+}
+
+impl From<SetAnswer> for AnswerText {
+    fn from(answer: SetAnswer) -> AnswerText {
+        AnswerText { answer, rest: None }
+    }
 }
 
 #[pymethods]
 impl AnswerText {
     /// The output of the command with `--format json`.
     #[getter]
-    fn json(&self) -> &str {
-        &self.answer.text
+    fn json(&self, py: Python<'_>) -> &str {
+        let whole = self.rest.as_ref().map(|rest| py.detach(|| rest.whole()));
+        &whole.unwrap_or(&self.answer).text
+    }
+
+    /// `json` without a guarantee, where that is looked for when `json` is read.
+    #[getter]
+    fn begun(&self) -> Option<&str> {
+        self.rest.as_ref().map(|_| self.answer.text.as_str())
     }
 
     /// The warnings; empty if there are none.
@@ -79,7 +94,7 @@ impl AnswerTexts {
 
     fn __getitem__(&self, position: usize) -> PyResult<AnswerText> {
         let answer = self.answers.get(position).cloned();
-        answer.map(|answer| AnswerText { answer }).ok_or_else(|| PyIndexError::new_err(position))
+        answer.map(AnswerText::from).ok_or_else(|| PyIndexError::new_err(position))
     }
 
     /// The output of the command with `--format json`: a line each.
@@ -150,8 +165,11 @@ impl Question {
     #[pyo3(signature = (set, allocation=None))]
     fn answer(&self, py: Python<'_>, set: &TaskSet, allocation: Option<(String, String)>) -> PyResult<AnswerText> {
         let (set, allocation) = (Arc::clone(set.named()), allocation.map(named));
-        let answered = py.detach(|| self.question.answer(&set, allocation.as_ref()));
-        answered.map(|answer| AnswerText { answer }).map_err(|wrong| failure::of(py, wrong))
+        let answered = py.detach(|| match self.question.begin(&set) {
+            Some((answer, rest)) => Ok(AnswerText { answer, rest: Some(rest) }),
+            None => self.question.answer(&set, allocation.as_ref()).map(AnswerText::from),
+        });
+        answered.map_err(|wrong| failure::of(py, wrong))
     }
 
     /// The answers to these task sets, of which the first has the number `first`; with the name and
@@ -205,7 +223,7 @@ pub fn host(
     folder: Option<std::path::PathBuf>,
 ) -> PyResult<AnswerText> {
     let answered = py.detach(|| ask::host(&self::words(&words), named(scenario), device.map(named), folder));
-    answered.map(|answer| AnswerText { answer }).map_err(|wrong| failure::of(py, wrong))
+    answered.map(AnswerText::from).map_err(|wrong| failure::of(py, wrong))
 }
 
 /// The answer of `soak`.
@@ -213,5 +231,5 @@ pub fn host(
 pub fn soak(py: Python<'_>, words: Vec<String>) -> PyResult<AnswerText> {
     let pool = pool()?;
     let answered = py.detach(|| pool.install(|| ask::soak(&self::words(&words))));
-    answered.map(|answer| AnswerText { answer }).map_err(|wrong| failure::of(py, wrong))
+    answered.map(AnswerText::from).map_err(|wrong| failure::of(py, wrong))
 }

@@ -8,6 +8,8 @@ import pickle
 import re
 import threading
 import time
+import timeit
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,17 @@ def test_attributes() -> None:
         _ = answer.no_such_field
     assert "schedulable" in dir(answer)
     assert pickle.loads(pickle.dumps(answer)) == answer
+
+
+def test_a_call_does_not_wait_for_the_guarantee() -> None:
+    """It takes at most 25 µs where a list of the same task set takes 14 µs."""
+
+    def shortest(call: Callable[[], object]) -> float:
+        return min(timeit.repeat(call, number=20, repeat=200))
+
+    for one in [rtflash.TaskSet(CASE), *rtflash.gen(util=1.0, sets=1, tasks=8)]:
+        ratio = shortest(lambda: rtflash.alloc(one)) / shortest(lambda: rtflash.alloc([one]))
+        assert ratio < 25 / 14, ratio
 
 
 def test_no_answer_is_an_exception() -> None:

@@ -11,6 +11,7 @@ import pytest
 from conftest import SCENARIOS, TASK_SETS, Run
 
 import rtflash
+from rtflash._records import GUARANTEE
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -47,7 +48,12 @@ def test_of_task_sets(
     rtflash_command: Run, path: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     allocation = rtflash.alloc(path, **options)
+    # Fields that are read before the guarantee is looked for are those of the whole answer.
+    early = {name: getattr(allocation, name) for name in allocation._names - GUARANTEE}
     same(rtflash_command, "alloc", path, options, allocation)
+    whole = rtflash.answers.AllocAnswer(allocation.to_json())
+    assert early == {name: getattr(whole, name) for name in early}
+    assert rtflash.alloc(path, **options).guarantee == whole.guarantee
     same(rtflash_command, "explain", path, options, rtflash.explain(path, **options))
     same(rtflash_command, "size", path, options, rtflash.size(path, **options))
     run = rtflash.exec(path, duration="20ms", **options)

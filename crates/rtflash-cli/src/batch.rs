@@ -18,7 +18,16 @@ pub trait SetCommand: Send + Sync {
     /// The answer to a task set, with what was given beside it, where anything was. `alone`:
     /// whether it is the only one.
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered>;
+
+    /// The answer to a task set that is the only one, without its guarantee, and what adds that;
+    /// `None` where the options ask for it, or for none.
+    fn begin(&self, _: &TaskSetFile) -> Option<(SetAnswer, Rest)> {
+        None
+    }
 }
+
+/// Makes the whole of the answer to a task set that a command has begun.
+pub type Rest = Box<dyn Fn(&TaskSetFile) -> SetAnswer + Send + Sync>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {

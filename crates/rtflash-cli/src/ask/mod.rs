@@ -7,6 +7,7 @@ mod study;
 use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -14,7 +15,7 @@ use rtflash_model::reading::Change;
 use rtflash_model::{Frame, TaskSetFile, read_task_set_bytes};
 
 use crate::args::{CheckArgs, Cli, Commands, HostCommand};
-use crate::batch::{SetCommand, number};
+use crate::batch::{Rest, SetCommand, number};
 use crate::commands::generate::GeneratePlan;
 use crate::commands::host_input::Input;
 use crate::commands::{self, on_threads};
@@ -96,6 +97,20 @@ pub struct SetQuestion {
     threads: Option<usize>,
 }
 
+/// Makes the whole of an answer that [`SetQuestion::begin`] gave.
+pub struct AnswerRest {
+    set: Arc<NamedSet>,
+    rest: Rest,
+    whole: OnceLock<SetAnswer>,
+}
+
+impl AnswerRest {
+    /// The whole answer.
+    pub fn whole(&self) -> &SetAnswer {
+        self.whole.get_or_init(|| (self.rest)(&self.set.file))
+    }
+}
+
 enum AskedCommand {
     Command(Box<dyn SetCommand>),
     Trace(Box<CheckArgs>, PathBuf),
@@ -135,6 +150,14 @@ impl SetQuestion {
     pub fn answer(&self, set: &NamedSet, allocation: Option<&NamedText>) -> Result<SetAnswer, Unanswered> {
         let one = || self.one(set, allocation, true).map(plain).map_err(plainly);
         on_threads(self.threads, one)?
+    }
+
+    /// The answer to one task set without its guarantee, which takes longest, and what adds that;
+    /// `None` where [`SetQuestion::answer`] has to make the whole at once.
+    pub fn begin(&self, set: &Arc<NamedSet>) -> Option<(SetAnswer, AnswerRest)> {
+        let AskedCommand::Command(command) = &self.asked else { return None };
+        let (begun, rest) = self.changes.is_empty().then(|| command.begin(&set.file))??;
+        Some((begun, AnswerRest { set: Arc::clone(set), rest, whole: OnceLock::new() }))
     }
 
     /// The answers to a stream of task sets, of which the first has this number, on all cores, with

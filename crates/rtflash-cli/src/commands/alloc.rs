@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::advice::advise;
+use rtflash_alloc::advice::{Advice, advise};
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
 use rtflash_analysis::verdict::without_servers;
 use rtflash_analysis::{Analysis, PlacementProgress, Work};
@@ -13,12 +13,13 @@ use super::{DecidedBy, allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Status, Unanswered};
 use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
-use crate::batch::{Batch, SetCommand};
+use crate::batch::{Batch, Rest, SetCommand};
 use crate::output::is_quiet;
 use crate::pairs::{Given, Pairs};
 use crate::progress::Bar;
 use crate::render::alloc_text::OutcomeText;
 
+#[derive(Clone, Copy)]
 struct AllocPlan {
     by: DecidedBy,
     guarantee: GuaranteeArg,
@@ -81,9 +82,15 @@ fn watched(bar: Option<&Arc<Bar>>) -> Work {
     })
 }
 
-impl SetCommand for AllocPlan {
-    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
-        let set = &file.set;
+/// All that was found of a task set, without the guarantee.
+struct Found {
+    outcome: Outcome,
+    advice: Option<Advice>,
+    alone: bool,
+}
+
+impl AllocPlan {
+    fn find(&self, set: &TaskSet, alone: bool) -> Found {
         let DecidedBy { allocator, analysis, .. } = self.by;
         let waiting = alone.then(|| waiting(set)).flatten();
         let work = watched(waiting.as_ref());
@@ -94,24 +101,45 @@ impl SetCommand for AllocPlan {
             }
             outcome => outcome,
         };
-        let guarantee = self.by.guarantee(set, &outcome, self.guarantee.wanted(alone));
         let failed = outcome.is_schedulable() == Some(false);
         let is_advised = alone && failed && !analysis.is_necessary() && !is_quiet();
         let advice = is_advised.then(|| advise(set, allocator, analysis));
         waiting.iter().for_each(|bar| bar.finish());
-        let algorithm = allocator.name();
+        Found { outcome, advice, alone }
+    }
+
+    /// The answer, with a guarantee that is looked for if that is `wanted`.
+    fn answer_of(&self, file: &TaskSetFile, found: &Found, wanted: bool) -> SetAnswer {
+        let (set, Found { outcome, advice, alone }) = (&file.set, found);
+        let (algorithm, analysis) = (self.by.allocator.name(), self.by.analysis);
+        let guarantee = self.by.guarantee(set, outcome, wanted);
         let text = match self.format {
             Format::Text => {
-                let words = OutcomeText::new(set, algorithm, analysis, &outcome, &guarantee);
-                if alone { words.answer(advice.as_ref()) } else { words.headline() }
+                let words = OutcomeText::new(set, algorithm, analysis, outcome, &guarantee);
+                if *alone { words.answer(advice.as_ref()) } else { words.headline() }
             }
             Format::Json => {
                 let meta = file.meta.as_deref();
-                let answer = AllocAnswer::new(set, algorithm, analysis, &outcome, &guarantee, meta);
+                let answer = AllocAnswer::new(set, algorithm, analysis, outcome, &guarantee, meta);
                 let advice = advice.as_ref().map(|advice| AdviceAnswer::new(set, advice));
                 AllocAnswer { advice, ..answer }.line()
             }
         };
-        Ok(SetAnswer { text, status: Status::of(outcome.is_schedulable()), ..SetAnswer::default() })
+        SetAnswer { text, status: Status::of(outcome.is_schedulable()), ..SetAnswer::default() }
+    }
+}
+
+impl SetCommand for AllocPlan {
+    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> Result<SetAnswer, Unanswered> {
+        Ok(self.answer_of(file, &self.find(&file.set, alone), self.guarantee.wanted(alone)))
+    }
+
+    fn begin(&self, file: &TaskSetFile) -> Option<(SetAnswer, Rest)> {
+        if self.guarantee.guarantee || self.guarantee.no_guarantee {
+            return None;
+        }
+        let (plan, found) = (*self, self.find(&file.set, true));
+        let begun = plan.answer_of(file, &found, false);
+        Some((begun, Box::new(move |file| plan.answer_of(file, &found, true))))
     }
 }
