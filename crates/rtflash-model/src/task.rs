@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::time::{Instant, Span};
+use crate::arrivals::Arrivals;
+use crate::time::Span;
 
 /// A periodic request of a task, (r, T^r) or (w, T^w): a number of pages every period. Each request
 /// is due a relative deadline D after its nominal arrival, and is released at most a jitter J after
@@ -159,17 +160,6 @@ pub struct Task {
     /// known of it. At least one and no more than the device has; where a request is sequential, no
     /// fewer than it has.
     pub data_pages: Option<u64>,
-}
-
-/// When the jobs of a [`Job`] stream arrive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Arrivals {
-    /// One at time 0 and one after each such span.
-    Every(Span),
-    /// A fresh gap, uniform between the two, drawn each time.
-    Uniform(Span, Span),
-    /// At these times, in order.
-    At(Vec<Instant>),
 }
 
 impl Task {
