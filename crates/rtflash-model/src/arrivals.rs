@@ -9,8 +9,8 @@ use crate::time::{Instant, Span};
 pub enum Arrivals {
     /// One at time 0 and one after each such span.
     Every(Span),
-    /// `burst` jobs at time 0, and as many after each span of `every`. At most `burst` · (⌊w/`every`⌋ + 1)
-    /// jobs arrive in a window of length w.
+    /// `burst` jobs at time 0, and as many after each span of `every`. At most `burst` ·
+    /// (⌊w/`every`⌋ + 1) jobs arrive in a window of length w.
     Bursts {
         /// The time between two bursts.
         every: Span,

@@ -118,13 +118,18 @@ fn results_are_read() {
 /// fio draws Poisson arrivals of a whole rate; all others are replayed at their times.
 #[test]
 fn aperiodic_requests_have_sections_of_their_own() {
-    let set = |arrivals: &str, read: u64, write: u64| {
+    let in_pages = |pages: Option<u64>, arrivals: &str, read: u64, write: u64| {
         let text = format!(
             r#"{{ "device": "dgist-2021", "tasks": [], "jobs": [
                 {{ "name": "log", "read_pages": {read}, "write_pages": {write}, "arrivals": {arrivals} }} ] }}"#
         );
-        export(&read_task_set(&text).unwrap().set, &options(None))
+        export(&read_task_set(&text).unwrap().set, &options(pages))
     };
+    let set = |arrivals: &str, read: u64, write: u64| in_pages(None, arrivals, read, write);
+    for arrivals in [r#"{ "poisson": "12.5ms" }"#, r#"{ "every": "10ms" }"#] {
+        assert_eq!(in_pages(Some(2), arrivals, 2, 1), Err(NotExported::NoRoom("log".into())));
+        assert!(in_pages(Some(3), arrivals, 2, 1).is_ok());
+    }
     let chance = set(r#"{ "poisson": "12.5ms" }"#, 2, 1).unwrap();
     assert_eq!(chance.files.len(), 1);
     let section = "\n[0-log-aperiodic]\nrw=randrw\nrwmixread=50\nbs=16384,8192\nrate_iops=80,80\nrate_process=poisson\n\

@@ -43,6 +43,7 @@ mod pages;
 mod periods;
 mod range;
 mod shares;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod utilization;

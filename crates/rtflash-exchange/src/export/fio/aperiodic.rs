@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Job};
 
-use super::{JobFile, Stretch};
+use super::{JobFile, TargetPart};
 use crate::export::exported::{MAX_REQUESTS, NotExported};
 use crate::export::streams::plain;
 
@@ -26,25 +26,28 @@ impl JobFile<'_> {
     /// Too much for fio, or for the target.
     pub(super) fn add_aperiodic(&mut self, job: &Job, position: usize, section: usize) -> Result<(), NotExported> {
         let pages = job.read_pages.saturating_add(job.write_pages);
-        let stretch = self.stretch(None, pages)?;
+        let part = self.next_part(None, pages)?;
+        if part.pages < pages {
+            return Err(NotExported::NoRoom(job.name.clone()));
+        }
         let name = format!("{section}-{}", plain(&job.name));
         match job.arrivals {
             Arrivals::Poisson(mean)
                 if mean.as_ns() >= SHORTEST_MEAN && 1_000_000_000_u64.is_multiple_of(mean.as_ns()) =>
             {
-                self.add_chance(job, stretch, &name, 1_000_000_000 / mean.as_ns())
+                self.add_chance(job, part, &name, 1_000_000_000 / mean.as_ns())
             }
             Arrivals::Bursts { burst, .. } if burst > MAX_BURST => Err(NotExported::Burst(job.name.clone(), MAX_BURST)),
             Arrivals::Bursts { every, burst } => (0..burst).try_for_each(|place| {
-                self.add_replay(job, &Arrivals::Every(every), stretch, &format!("{name}-{place}"), position)
+                self.add_replay(job, &Arrivals::Every(every), part, &format!("{name}-{place}"), position)
             }),
-            _ => self.add_replay(job, &job.arrivals, stretch, &name, position),
+            _ => self.add_replay(job, &job.arrivals, part, &name, position),
         }
     }
 
     /// A job of fio with `rate_process=poisson`: reads and writes are two processes, each with this
     /// number of I/Os a second (fio, backend.c, `usec_for_io`).
-    fn add_chance(&mut self, job: &Job, stretch: Stretch, name: &str, ios: u64) -> Result<(), NotExported> {
+    fn add_chance(&mut self, job: &Job, part: TargetPart, name: &str, ios: u64) -> Result<(), NotExported> {
         let direction = match (job.read_pages, job.write_pages) {
             (0, _) => "randwrite",
             (_, 0) => "randread",
@@ -54,7 +57,7 @@ impl JobFile<'_> {
         // A direction that is not there needs a size above zero all the same.
         let bytes = |pages: u64| pages.max(1).checked_mul(self.page_size).ok_or_else(too_large);
         let (reads, writes) = (bytes(job.read_pages)?, bytes(job.write_pages)?);
-        let (begin, size) = (stretch.begin * self.page_size, stretch.pages * self.page_size);
+        let (begin, size) = (part.begin * self.page_size, part.pages * self.page_size);
         let us = self.options.duration.as_ns().div_ceil(1_000);
         // Writing to a string cannot fail.
         let _ = write!(
@@ -75,14 +78,12 @@ impl JobFile<'_> {
         &mut self,
         job: &Job,
         arrivals: &Arrivals,
-        stretch: Stretch,
+        part: TargetPart,
         name: &str,
         position: usize,
     ) -> Result<(), NotExported> {
-        let too_large = || NotExported::TooLarge(job.name.clone());
         let parts = [("read", 0, job.read_pages), ("write", job.read_pages, job.write_pages)];
-        let pages = job.read_pages.checked_add(job.write_pages).ok_or_else(too_large)?;
-        let last_place = stretch.pages.checked_sub(pages).ok_or_else(|| NotExported::NoRoom(job.name.clone()))?;
+        let last_place = part.pages - job.read_pages - job.write_pages;
         let mut random = Arrivals::random(self.options.seed, position);
         let mut places = Stream::numbered(self.options.seed, b"aperiods", self.files.len() as u64);
         let target = &self.options.target;
@@ -95,7 +96,7 @@ impl JobFile<'_> {
                 return Err(NotExported::TooMany(self.requests));
             }
             last = at.as_ns() / 1_000;
-            let place = stretch.begin + places.below(last_place + 1);
+            let place = part.begin + places.below(last_place + 1);
             for (operation, behind, pages) in parts.into_iter().filter(|(_, _, pages)| *pages > 0) {
                 let bytes = [place + behind, pages].map(|pages| pages * self.page_size);
                 let _ = writeln!(log, "{last} {target} {operation} {} {}", bytes[0], bytes[1]);

@@ -39,7 +39,7 @@ const MAX_SECTIONS: usize = 4_096;
 
 /// A part of the target, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stretch {
+struct TargetPart {
     begin: u64,
     pages: u64,
 }
@@ -60,13 +60,13 @@ struct JobFile<'a> {
 impl JobFile<'_> {
     /// The next part of the target, for a task or stream that keeps these pages and moves up to
     /// `moved` at once.
-    fn stretch(&mut self, kept: Option<u64>, moved: u64) -> Result<Stretch, NotExported> {
+    fn next_part(&mut self, kept: Option<u64>, moved: u64) -> Result<TargetPart, NotExported> {
         let pages = self.options.pages.or(kept).unwrap_or_else(|| moved.saturating_mul(ROOM));
         let begin = self.given;
         let end = begin.checked_add(pages).filter(|end| end.checked_mul(self.page_size).is_some());
         let field = if self.options.pages.is_some() { "pages" } else { "data_pages" };
         self.given = end.ok_or(NotExported::OutOfRange(field))?;
-        Ok(Stretch { begin, pages })
+        Ok(TargetPart { begin, pages })
     }
 
     /// A section that replays this log.
@@ -117,8 +117,8 @@ pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExport
     let requests = streams.iter().map(|stream| u128::from(stream.count)).sum();
     let mut file = JobFile { options, page_size, text, files: Vec::new(), given: 0, requests, notes: Vec::new() };
     for (position, stream) in streams.iter().enumerate() {
-        let stretch = file.stretch(set.tasks()[stream.task].data_pages, stream.request.pages())?;
-        let log = iolog(stream, position, stretch, &file)?;
+        let part = file.next_part(set.tasks()[stream.task].data_pages, stream.request.pages())?;
+        let log = iolog(stream, position, part, &file)?;
         file.add_log(&stream.file_name(position), log);
     }
     for (position, job) in set.jobs().iter().enumerate() {
@@ -136,16 +136,15 @@ pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExport
 
 /// `timestamp file action [offset length]`: µs from the start, bytes. A time is rounded down, so
 /// that no request comes late.
-fn iolog(stream: &RequestStream, position: usize, stretch: Stretch, file: &JobFile<'_>) -> Result<String, NotExported> {
+fn iolog(stream: &RequestStream, position: usize, part: TargetPart, file: &JobFile<'_>) -> Result<String, NotExported> {
     let (target, page_size) = (&file.options.target, file.page_size);
     let too_large = || NotExported::TooLarge(stream.name.clone());
     let length = stream.request.pages().checked_mul(page_size).ok_or_else(too_large)?;
     let mut text = format!("fio version 3 iolog\n0 {target} add\n0 {target} open\n");
     let mut last = 0;
-    for (number, place) in (0..).zip(stream.places(position, stretch.pages, file.options.seed)?) {
+    for (number, place) in (0..).zip(stream.places(position, part.pages, file.options.seed)?) {
         last = stream.arrival(number) / 1_000;
-        let _ =
-            writeln!(text, "{last} {target} {} {} {length}", stream.operation(), (stretch.begin + place) * page_size);
+        let _ = writeln!(text, "{last} {target} {} {} {length}", stream.operation(), (part.begin + place) * page_size);
     }
     let _ = writeln!(text, "{last} {target} close");
     Ok(text)
