@@ -2,7 +2,7 @@
 
 use rtflash_analysis::certified::ChannelContention;
 use rtflash_analysis::{Rational, Work};
-use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
+use rtflash_model::{ClusterId, Id, Job, Reliance, TaskSet};
 
 use super::RunningDevice;
 
