@@ -276,12 +276,10 @@ fn measure(
     let mut runs = Vec::new();
     for seed in options.seeds() {
         let reports = run(&longer, seed)?;
-        // The flusher has the bytes of jobs that write into memory.
-        let counted = || reports.iter().zip(&scenario.jobs).filter(|(_, job)| !job.is_in_memory());
-        let bytes_per_s = counted().map(|(report, _)| report.bytes_per_s).sum();
+        let bytes_per_s = reports.iter().map(|report| report.moved_per_s).sum();
         let late = reports.iter().map(|report| report.late).sum();
-        let background = counted().filter(|(_, job)| !job.is_real_time());
-        let background_bytes_per_s = background.map(|(report, _)| report.bytes_per_s).sum();
+        let background = reports.iter().zip(&scenario.jobs).filter(|(_, job)| !job.is_real_time());
+        let background_bytes_per_s = background.map(|(report, _)| report.moved_per_s).sum();
         let real_time = reports.into_iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
         let own: Vec<Latencies> = real_time.map(|(report, _): (JobReport, _)| report.latencies).collect();
         runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s, background_bytes_per_s, late });

@@ -39,6 +39,7 @@
 pub use serde;
 
 mod allocation;
+mod arrivals;
 mod capped;
 mod certificate;
 mod device;
@@ -66,6 +67,7 @@ mod task_set;
 mod time;
 
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
+pub use arrivals::{Arrivals, exponential};
 pub use capped::capped;
 pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest, StatedTimes};
@@ -82,6 +84,6 @@ pub use ratio::{LogicalRatio, MAX_DECIMALS, RatioError};
 pub use rectangle::ChipRectangle;
 pub use reliance::Reliance;
 pub use space::Space;
-pub use task::{Access, Arrivals, Job, Request, Task};
+pub use task::{Access, Job, Request, Task};
 pub use task_set::TaskSet;
 pub use time::{Instant, Span, TIME_LIMIT_NS, TimeError, format_ns, parse_ns};

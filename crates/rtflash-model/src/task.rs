@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::time::{Instant, Span};
+use crate::arrivals::Arrivals;
+use crate::time::Span;
 
 /// (r, T^r) or (w, T^w): pages every period, due D after the nominal arrival, and released at most
 /// J after it, 0 < D and J < min(D, T). D is above T where requests wait in a buffer.
@@ -150,17 +151,6 @@ pub struct Task {
     /// Its data, which its requests read and write; `None`: unknown. At least one, at most the
     /// device's, and no fewer than a sequential request has.
     pub data_pages: Option<u64>,
-}
-
-/// When the jobs of a [`Job`] stream arrive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Arrivals {
-    /// One at time 0 and one after each such span.
-    Every(Span),
-    /// A fresh gap, uniform between the two, drawn each time.
-    Uniform(Span, Span),
-    /// At these times, in order.
-    At(Vec<Instant>),
 }
 
 impl Task {

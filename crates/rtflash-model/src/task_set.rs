@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::arrivals::Arrivals;
 use crate::device::Device;
 use crate::ids::{PerId, TaskId};
 use crate::invalid::{Invalid, Path};
-use crate::task::{Arrivals, Job, Task};
+use crate::task::{Job, Task};
 use crate::time::{Span, TIME_LIMIT_NS};
 
 /// Checked together: names differ, every task reads or writes, its data fit the device and its
@@ -167,6 +168,8 @@ fn called(what: &str, name: &str) -> String {
     if name.starts_with('\0') { format!("the {what}") } else { format!("{what} `{name}`") }
 }
 
+const GAP: &str = "a time above zero, such as \"12.5ms\"";
+
 fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<Invalid>) {
     if job.read_pages == 0 && job.write_pages == 0 {
         wrong.push(Invalid::new(
@@ -181,7 +184,18 @@ fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<In
     let arrivals = path.key("arrivals");
     match &job.arrivals {
         Arrivals::Every(span) if *span == Span::ZERO => {
-            wrong.push(Invalid::new(arrivals.key("every"), "a gap of zero", "a time above zero, such as \"12.5ms\""));
+            wrong.push(Invalid::new(arrivals.key("every"), "a gap of zero", GAP));
+        }
+        Arrivals::Poisson(span) if *span == Span::ZERO => {
+            wrong.push(Invalid::new(arrivals.key("poisson"), "a gap of zero", GAP));
+        }
+        Arrivals::Bursts { every, burst } => {
+            if *every == Span::ZERO {
+                wrong.push(Invalid::new(arrivals.key("every"), "a gap of zero", GAP));
+            }
+            if *burst == 0 {
+                wrong.push(Invalid::new(arrivals.key("burst"), "a burst of no job", "a whole number from 1 up"));
+            }
         }
         Arrivals::Uniform(low, high) => {
             if *low == Span::ZERO {
@@ -203,7 +217,7 @@ fn check_job(device: Option<&Device>, job: &Job, path: &Path, wrong: &mut Vec<In
                 ));
             }
         }
-        Arrivals::Every(_) => {}
+        Arrivals::Every(_) | Arrivals::Poisson(_) => {}
     }
 }
 

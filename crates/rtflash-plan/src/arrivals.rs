@@ -102,16 +102,7 @@ impl Arriving<'_> {
     fn advance(&mut self) {
         self.next = self.next.and_then(|(at, index)| {
             let index = index + 1;
-            let at = match self.arrivals {
-                Arrivals::Every(gap) => at.checked_add(*gap),
-                Arrivals::Uniform(low, high) => {
-                    let width = high.as_ns() - low.as_ns() + 1;
-                    let gap = rtflash_model::Span::from_ns(low.as_ns() + self.stream.below(width));
-                    gap.and_then(|gap| at.checked_add(gap))
-                }
-                Arrivals::At(times) => times.get(usize::try_from(index).ok()?).copied(),
-            };
-            Some((at?, index))
+            Some((self.arrivals.after(at, index, &mut self.stream)?, index))
         });
     }
 }
@@ -136,16 +127,12 @@ impl<'a> ArrivalQueue<'a> {
         let arriving = plan.sources().enumerate().filter_map(|(position, source)| {
             let Releases::Arrivals(job) = source.releases else { return None };
             let arrivals = &plan.jobs()[job].arrivals;
-            let first = match arrivals {
-                Arrivals::Every(_) | Arrivals::Uniform(..) => Some(Instant::START),
-                Arrivals::At(times) => times.first().copied(),
-            };
             Some(Arriving {
                 source: position,
                 pages: (source.read_pages, source.write_pages),
                 arrivals,
-                stream: Stream::numbered(seed, b"arrivals", job as u64),
-                next: first.map(|at| (at, 0)),
+                stream: Arrivals::random(seed, job),
+                next: arrivals.first().map(|at| (at, 0)),
             })
         });
         ArrivalQueue { streams: arriving.collect() }

@@ -121,6 +121,9 @@ fn releases(plan: &Plan, source: &Source, end: Instant) -> u128 {
         Releases::Handed => 0,
         Releases::Arrivals(stream) => match plan.jobs().get(stream).map(|job| &job.arrivals) {
             Some(Arrivals::Every(gap) | Arrivals::Uniform(gap, _)) => every(gap.as_ns()),
+            Some(Arrivals::Bursts { every: gap, burst }) => every(gap.as_ns()).saturating_mul((*burst).into()),
+            // More arrive with a probability below 10⁻²⁴, by Chernoff's bound.
+            Some(Arrivals::Poisson(mean)) => 4 * every(mean.as_ns()) + 64,
             Some(Arrivals::At(times)) => times.len() as u128,
             None => 0,
         },

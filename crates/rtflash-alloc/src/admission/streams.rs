@@ -2,7 +2,7 @@
 
 use rtflash_analysis::certified::ChannelContention;
 use rtflash_analysis::{Rational, Work};
-use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
+use rtflash_model::{ClusterId, Id, Job, Reliance, TaskSet};
 
 use super::RunningDevice;
 
@@ -89,13 +89,9 @@ impl ServerRoom {
 impl PageLoads {
     /// The share of a stream in the long run; nothing if it ends.
     fn of(&self, job: &Job) -> Vec<Rational> {
-        let (jobs, time) = match &job.arrivals {
-            Arrivals::Every(gap) => (1, u128::from(gap.as_ns())),
-            Arrivals::Uniform(shortest, longest) => (2, u128::from(shortest.as_ns()) + u128::from(longest.as_ns())),
-            Arrivals::At(_) => return Vec::new(),
-        };
+        let Some((jobs, time)) = job.arrivals.rate() else { return Vec::new() };
         let of = |pages: u64, (cost, divisor): (u128, u128)| {
-            Rational::product([u128::from(pages), cost, jobs], [divisor, time])
+            Rational::product([u128::from(pages), cost, u128::from(jobs)], [divisor, time])
         };
         vec![of(job.read_pages, self.read), of(job.write_pages, self.write), of(job.write_pages, self.collected)]
     }

@@ -85,12 +85,8 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
 }
 
 fn job_pages(job: &Job) -> Option<f64> {
-    let gap = match &job.arrivals {
-        Arrivals::Every(gap) => gap.as_ns() as f64,
-        Arrivals::Uniform(low, high) => f64::midpoint(low.as_ns() as f64, high.as_ns() as f64),
-        Arrivals::At(_) => return None,
-    };
-    Some(job.write_pages as f64 / gap * NS_A_DAY)
+    let (jobs, time) = job.arrivals.rate()?;
+    Some(job.write_pages as f64 * jobs as f64 / time as f64 * NS_A_DAY)
 }
 
 fn left_out(job: &Job) -> bool {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rtflash_model::generate::{
-    Accesses, DeadlineRange, Generator, PageRange, PeriodDistribution, PeriodRange, Utilization, WriteShare,
+    Accesses, AperiodicArrivals, DeadlineRange, Generator, PageRange, PeriodDistribution, PeriodRange, Utilization,
+    WriteShare,
 };
 use rtflash_model::{Instant, Span, parse_ns};
 use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
@@ -76,6 +77,17 @@ pub struct GenArgs {
     /// analyses`)
     #[arg(long, default_value = "thesis", value_parser = analyses(), hide_possible_values = true, help_heading = ANALYSIS)]
     pub analysis: String,
+    /// Add K streams of aperiodic requests, which read and write as --write-share says. All else
+    /// of the sets is the same
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=1_000), help_heading = INPUT)]
+    pub aperiodic: Option<u32>,
+    /// The utilization of all these streams together, in equal parts
+    #[arg(long, value_name = "U", requires = "aperiodic", default_value = "0.5", help_heading = INPUT)]
+    pub aperiodic_util: Utilization,
+    /// The arrivals of these requests: with equal gaps, with gaps of half to one and a half of the
+    /// mean, as a Poisson process, or two to sixteen at once
+    #[arg(long, requires = "aperiodic", default_value = "poisson", value_parser = named(AperiodicArrivals::ALL.map(AperiodicArrivals::name), AperiodicArrivals::from_name), help_heading = INPUT)]
+    pub arrivals: AperiodicArrivals,
     /// Write to this file instead of standard output; it is there, or replaced, once all sets are
     /// drawn
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rtflash_analysis::{Analysis, fits_alone};
 use rtflash_model::generate::{
-    Exhausted, Generator, Meta, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+    Aperiodic, Exhausted, Generator, Meta, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
 };
 use rtflash_model::{Device, MetaJson, read_device, write_task_set};
 
@@ -23,6 +23,7 @@ pub struct GeneratePlan {
     points: Vec<Utilization>,
     sets: u64,
     options: SetOptions,
+    aperiodic: Option<Aperiodic>,
     analysis: &'static dyn Analysis,
 }
 
@@ -60,7 +61,9 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         ));
         return Err(failure.into());
     }
-    Ok(GeneratePlan { points, sets: args.sets.sets, options, analysis })
+    let streams = |streams| Aperiodic { streams, utilization: args.aperiodic_util, arrivals: args.arrivals };
+    let aperiodic = args.aperiodic.map(streams);
+    Ok(GeneratePlan { points, sets: args.sets.sets, options, aperiodic, analysis })
 }
 
 /// Which sets are drawn, as the options say it, with page costs of this analysis.
@@ -189,9 +192,13 @@ impl GeneratePlan {
         let point = usize::try_from(number / self.sets).expect("a set of these points");
         let utilization = self.points[point];
         let index = number % self.sets;
-        let set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
+        let mut set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
         let drawn_utilization = self.options.drawn_utilization(&set);
-        let meta = Meta { drawn_utilization, ..self.options.meta(utilization, index, self.analysis.name()) };
+        if let Some(aperiodic) = self.aperiodic {
+            set = self.options.with_aperiodic(&set, aperiodic, utilization, index)?;
+        }
+        let aperiodic = self.aperiodic;
+        let meta = Meta { drawn_utilization, aperiodic, ..self.options.meta(utilization, index, self.analysis.name()) };
         let mut line = write_task_set(&set, MetaJson::of(&meta).as_ref());
         line.push('\n');
         Ok(line)

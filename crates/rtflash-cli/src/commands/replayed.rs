@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rtflash_answers::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
 use rtflash_exchange::export::ReplayedStream;
+use rtflash_exchange::export::fio::APERIODIC;
 use rtflash_model::{Request, TaskSet, format_ns};
 
 use super::export::{MANIFEST, read_one};
@@ -30,7 +31,9 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
         "mqsim" => rtflash_exchange::export::mqsim::read_results(&text),
         _ => rtflash_exchange::export::fio::read_results(&text),
     };
-    let streams = streams.map_err(|why| CommandFailure(format!("cannot read {name}: {why}")))?;
+    let mut streams = streams.map_err(|why| CommandFailure(format!("cannot read {name}: {why}")))?;
+    // Aperiodic requests have no deadline.
+    streams.retain(|stream| !stream.name.ends_with(APERIODIC));
     if streams.len() != exported.streams.len() {
         let (there, here) = (streams.len(), exported.streams.len());
         fail!("{name} has {there} streams, and {manifest_name} {here}");

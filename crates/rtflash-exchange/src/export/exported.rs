@@ -59,6 +59,9 @@ pub enum NotExported {
     /// A request of this task is due behind the next one, and one at a time is on its way there.
     #[error("a request of `{0}` has a deadline beyond its period, and one at a time is on its way there")]
     Buffered(String),
+    /// A burst of this stream has more jobs than fio gets processes: how many at most.
+    #[error("a burst of `{0}` has more than {1} jobs, and each needs a process of fio")]
+    Burst(String, u64),
     /// A task's data, or the cluster's, have fewer pages than a request of this task.
     #[error("a request of `{0}` is larger than the data it has there")]
     NoRoom(String),

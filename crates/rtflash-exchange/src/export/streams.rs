@@ -23,6 +23,12 @@ pub struct RequestStream {
     pub count: u64,
 }
 
+/// A name of plain characters, at most 40.
+pub(crate) fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().take(40).map(plain).collect()
+}
+
 impl RequestStream {
     /// When the n-th of them comes, from 0.
     pub fn arrival(&self, number: u64) -> u64 {
@@ -32,9 +38,7 @@ impl RequestStream {
     /// A name that every file system takes: its place among the streams, the task's name as far as
     /// it is of plain characters, and what it does.
     pub fn file_name(&self, position: usize) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let name: String = self.name.chars().take(40).map(plain).collect();
-        format!("{position}-{name}-{}", self.operation())
+        format!("{position}-{}-{}", plain(&self.name), self.operation())
     }
 
     /// `read` or `write`.
@@ -46,7 +50,7 @@ impl RequestStream {
     /// alike from all places where it fits.
     ///
     /// # Errors
-    /// Where a request has more pages than there are.
+    /// If a request has more pages than there are.
     pub(crate) fn places(&self, position: usize, pages: u64, seed: u64) -> Result<Vec<u64>, NotExported> {
         let size = self.request.pages();
         let last = pages.checked_sub(size).ok_or_else(|| NotExported::NoRoom(self.name.clone()))?;
@@ -68,7 +72,7 @@ impl RequestStream {
 /// period from there. Jitter and jobs that are not real-time are left out.
 ///
 /// # Errors
-/// Where there is none, or more than [`MAX_REQUESTS`].
+/// There are more than [`MAX_REQUESTS`].
 pub fn request_streams(set: &TaskSet, duration: Instant) -> Result<Vec<RequestStream>, NotExported> {
     let of_task = |(task, of): (TaskId, &rtflash_model::Task)| {
         let name = of.name.clone();
@@ -85,7 +89,6 @@ pub fn request_streams(set: &TaskSet, duration: Instant) -> Result<Vec<RequestSt
     let streams: Vec<RequestStream> = set.tasks().enumerate().flat_map(of_task).collect();
     let all: u128 = streams.iter().map(|stream| u128::from(stream.count)).sum();
     match all {
-        0 => Err(NotExported::NoRequests),
         all if all > MAX_REQUESTS => Err(NotExported::TooMany(all)),
         _ => Ok(streams),
     }

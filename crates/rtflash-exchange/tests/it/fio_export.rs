@@ -2,7 +2,7 @@
 
 use rtflash_exchange::export::fio::{FioOptions, export, read_results};
 use rtflash_exchange::export::{NotExported, StreamMaximum};
-use rtflash_model::{Instant, Span, TaskSet, read_task_set};
+use rtflash_model::{Arrivals, Instant, Span, TaskSet, read_task_set};
 
 const SET: &str = r#"{ "device": "dgist-2021", "tasks": [
     { "name": "a b/é", "read": { "pages": 3, "every": "1/30s" }, "write": { "pages": 2, "period": "10ms", "access": "sequential" } },
@@ -113,4 +113,63 @@ fn results_are_read() {
     for wrong in ["", "{", "[]", "{}", "fio: cannot open"] {
         assert!(read_results(wrong).is_err(), "{wrong}");
     }
+}
+
+/// fio draws Poisson arrivals of a whole rate; all others are replayed at their times.
+#[test]
+fn aperiodic_requests_have_sections_of_their_own() {
+    let in_pages = |pages: Option<u64>, arrivals: &str, read: u64, write: u64| {
+        let text = format!(
+            r#"{{ "device": "dgist-2021", "tasks": [], "jobs": [
+                {{ "name": "log", "read_pages": {read}, "write_pages": {write}, "arrivals": {arrivals} }} ] }}"#
+        );
+        export(&read_task_set(&text).unwrap().set, &options(pages))
+    };
+    let set = |arrivals: &str, read: u64, write: u64| in_pages(None, arrivals, read, write);
+    for arrivals in [r#"{ "poisson": "12.5ms" }"#, r#"{ "every": "10ms" }"#] {
+        assert_eq!(in_pages(Some(2), arrivals, 2, 1), Err(NotExported::NoRoom("log".into())));
+        assert!(in_pages(Some(3), arrivals, 2, 1).is_ok());
+    }
+    let chance = set(r#"{ "poisson": "12.5ms" }"#, 2, 1).unwrap();
+    assert_eq!(chance.files.len(), 1);
+    let section = "\n[0-log-aperiodic]\nrw=randrw\nrwmixread=50\nbs=16384,8192\nrate_iops=80,80\nrate_process=poisson\n\
+                   offset=0\nsize=1572864\nnorandommap\nrandseed=3\ntime_based\nruntime=100000us\n";
+    assert!(chance.files[0].text.ends_with(section), "{}", chance.files[0].text);
+    assert!(chance.notes[3].contains("rate_process=poisson"));
+    let writes = set(r#"{ "poisson": "100us" }"#, 0, 1).unwrap();
+    assert!(writes.files[0].text.contains("\nrw=randwrite\nbs=8192,8192\nrate_iops=10000,10000\n"));
+    // Times, operations, places and lengths of a log.
+    let rows = |text: &str| -> Vec<(u64, String, u64, u64)> {
+        let rows = text.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(|row| row.len() == 5);
+        let number = |text: &str| text.parse().unwrap();
+        rows.map(|row| (number(row[0]), row[2].into(), number(row[3]), number(row[4]))).collect()
+    };
+    // No whole rate, and a mean that fio would cut: the times are those that `exec` draws.
+    for (mean, ns) in [("30ms", 30_000_000), ("31.25us", 31_250)] {
+        let replayed = set(&format!(r#"{{ "poisson": "{mean}" }}"#), 2, 1).unwrap();
+        let arrivals = Arrivals::Poisson(Span::from_ns(ns).unwrap());
+        let mut random = Arrivals::random(3, 0);
+        let mut next = Some((Instant::START, 0));
+        let times = std::iter::from_fn(|| {
+            let (at, index) = next?;
+            next = arrivals.after(at, index + 1, &mut random).map(|at| (at, index + 1));
+            Some(at.as_ns()).filter(|&at| at < 100_000_000)
+        });
+        let times: Vec<u64> = times.collect();
+        let rows = rows(&replayed.files[1].text);
+        assert!(rows.len() == 2 * times.len() && rows.len() > 4);
+        for (pair, at) in rows.chunks(2).zip(times) {
+            let (read, write) = (&pair[0], &pair[1]);
+            assert_eq!((read.0, write.0, &read.1[..], &write.1[..]), (at / 1_000, at / 1_000, "read", "write"));
+            assert_eq!((read.3, write.3, write.2), (2 * 8_192, 8_192, read.2 + 2 * 8_192));
+            assert!(write.2 + write.3 <= 64 * 3 * 8_192);
+        }
+    }
+    // A burst has a process for each of its jobs.
+    let burst = set(r#"{ "every": "40ms", "burst": 3 }"#, 1, 0).unwrap();
+    assert_eq!(burst.files[3].name, "0-log-2-aperiodic.iolog");
+    assert!(burst.files[1..].iter().all(|file| rows(&file.text).iter().map(|row| row.0).eq([0, 40_000, 80_000])));
+    assert_ne!(rows(&burst.files[1].text), rows(&burst.files[2].text));
+    assert_eq!(set(r#"{ "every": "40ms", "burst": 65 }"#, 1, 0), Err(NotExported::Burst("log".into(), 64)));
+    assert!(matches!(set(r#"{ "every": "1ns" }"#, 1, 0), Err(NotExported::TooMany(_))));
 }

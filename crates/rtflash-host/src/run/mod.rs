@@ -31,7 +31,7 @@ pub use hand_over::hand_over_jitter;
 pub use job::{Job, JobPace, JobPattern, JobReleases, MixedIo, ThinkAfter};
 pub use lengths::{LengthMeasure, QueueLength, QueueLengths};
 pub use read::{Alone, Outside, read_scenario, read_scenario_with, read_setup};
-pub use releases::{WriteBack, exponential, paced};
+pub use releases::{WriteBack, paced};
 pub use replay::{ReplayedCommand, replay};
 pub use report::{JobReport, Latencies, StepReport};
 pub use scenario::{HostSetup, Scenario, cut};

@@ -59,37 +59,6 @@ pub fn paced(phase: Instant, rate: u64, number: u64, size: u64) -> Option<Instan
     phase.checked_add(Span::from_ns(u64::try_from(time).ok()?)?)
 }
 
-/// Fixed-point digits of a logarithm.
-const BITS: u32 = 48;
-
-/// ln 2 · 2⁶⁴, rounded.
-const LN_2: u128 = 12_786_308_645_202_655_660;
-
-/// An exponentially distributed time of this mean, from a uniform word: −ln((word + 1) / 2⁶⁴) ·
-/// mean, rounded down. Numbers are whole, so that every machine draws alike. The logarithm to the
-/// base of 2 is found digit by digit (D. E. Knuth, "The Art of Computer Programming" 1, section
-/// 1.2.2).
-pub fn exponential(word: u64, mean: Span) -> Span {
-    // The mantissa is in [2⁶³, 2⁶⁴), beside the whole part of the logarithm.
-    let number = u128::from(word) + 1;
-    let length = number.ilog2();
-    let mut mantissa = (number << 64) >> (length + 1);
-    let mut digits = u128::from(length) << BITS;
-    for digit in (0..BITS).rev() {
-        // Its square is in [2⁶², 2⁶⁴): below 2⁶³ the digit is zero.
-        mantissa = (mantissa * mantissa) >> 64;
-        if mantissa >> 63 == 1 {
-            digits |= 1 << digit;
-        } else {
-            mantissa <<= 1;
-        }
-    }
-    // −log₂ with 48 digits behind the point is at most 64 · 2⁴⁸. Times ln 2 it is −ln.
-    let below = (64_u128 << BITS) - digits;
-    let natural = (below * LN_2) >> 64;
-    Span::from_ns(capped((natural * u128::from(mean.as_ns())) >> BITS)).unwrap_or(Span::LONGEST)
-}
-
 /// The time at which an operation goes on after `number` I/Os. It is paced by `ios` a second, above
 /// zero. `None` stands beyond the end of time.
 pub fn paced_ios(begin: Instant, ios: u64, number: u64) -> Option<Instant> {
@@ -156,27 +125,6 @@ mod tests {
             }
         }
         assert_eq!(WriteBack { rate: 1, flush: ms(1) }.next(u64::MAX, u64::MAX), None);
-    }
-
-    /// Times agree with the logarithm of the machine and the moments of the distribution.
-    #[test]
-    fn exponential_times() {
-        let mean = ms(1_000);
-        for word in [0, 1, 5, 1 << 20, 1 << 63, (1 << 63) - 1, u64::MAX - 1_000_000, u64::MAX] {
-            let exact = -((word as f64 + 1.0).log2() - 64.0) * std::f64::consts::LN_2 * 1e9;
-            let found = exponential(word, mean).as_ns() as f64;
-            assert!((found - exact).abs() <= 2.0, "{word}: {found} and {exact}");
-        }
-        assert_eq!(exponential(u64::MAX, Span::LONGEST), Span::ZERO);
-        assert!(exponential(0, Span::LONGEST) == Span::LONGEST);
-        let draws = 100_000_u64;
-        let times: Vec<f64> = (0..draws)
-            .map(|draw| exponential(scrambled((draw + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)), mean).as_ns() as f64)
-            .collect();
-        let sum: f64 = times.iter().sum();
-        let squares: f64 = times.iter().map(|time| time * time).sum();
-        // The mean is 1 s, and the mean square 2 s².
-        assert!((sum / 1e14 - 1.0).abs() < 0.01 && (squares / 2e23 - 1.0).abs() < 0.03, "{sum} {squares}");
     }
 
     #[test]

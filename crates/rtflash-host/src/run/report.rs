@@ -114,6 +114,9 @@ pub struct JobReport {
     pub bytes: u128,
     /// Bytes of these I/Os for each second of `span`, rounded down.
     pub bytes_per_s: u128,
+    /// Bytes that the device moved for the job in each second of `span`, rounded down: those of its
+    /// I/Os that do not end in memory, and the pages that its `fsync` wrote.
+    pub moved_per_s: u128,
     /// The time in which its I/Os count: from its begin and its ramp, the warm-up at the earliest,
     /// until it is over, the duration at the latest.
     pub span: Span,

@@ -2,6 +2,7 @@
 
 use rtflash_host::bound::{Why, bounds};
 use rtflash_host::run::{JobReport, RunEvent, Scenario, Watch, read_fio, read_scenario, read_setup, run, run_watched};
+use rtflash_host::tune::{Objective, TuneOptions, tune};
 use rtflash_host::{Class, Op};
 use rtflash_model::Instant;
 use rtflash_model::random::Stream;
@@ -132,6 +133,48 @@ fn reads_of_a_buffered_job_are_direct() {
     let reads = (sum - 50) / 9;
     assert!(max == 10 && count == 50 && (1..50).contains(&reads) && sum == reads * 10 + 50 - reads, "{sum}");
     assert_eq!(writes.0, []);
+}
+
+/// Bytes that the device has moved.
+#[derive(Default)]
+struct Moved(u64);
+
+impl Watch for Moved {
+    fn see(&mut self, _: Instant, what: &RunEvent<'_>) {
+        if let RunEvent::Ended(command) = what {
+            self.0 += command.size;
+        }
+    }
+}
+
+/// `host tune` counts each byte once: reads, what the flusher writes, and what `fsync` writes.
+#[test]
+fn the_bandwidth_is_that_of_the_device() {
+    let memory = r#""background": "64KiB", "dirty": "256KiB""#;
+    for fsync in ["", r#", "fsync": 20"#] {
+        let job = format!(
+            r#"{{ "name": "a", "mix": [{{ "op": "read", "size": "4KiB" }}, {{ "op": "write", "size": "8KiB" }}], "think": "5us", "buffered": true {fsync} }},
+               {{ "name": "b", "op": "write", "size": "4KiB", "from": "1GiB", "think": "3us", "buffered": true {fsync} }}"#
+        );
+        let (scenario, mut moved) = (read(&text("", memory, &job, "100ms")).expect("a scenario"), Moved::default());
+        run_watched(&scenario, 1, &mut moved).expect("a short run");
+        let options = TuneOptions { runs: 1, samples: 0, ..TuneOptions::new(Objective::Deadline(None), 1) };
+        let found = tune(&scenario, &[], options).expect("a short run").none.all.bytes_per_s;
+        let device = u128::from(moved.0) * 10;
+        // I/Os that are open at the end do not count.
+        assert!(device > 100_000_000 && found.abs_diff(device) < device / 50, "{found} {device}");
+    }
+}
+
+/// An fsync waits for the pages of its own file alone (`file_write_and_wait_range`).
+#[test]
+fn fsync_waits_for_its_own_file() {
+    let jobs = r#"{ "name": "large", "op": "write", "size": "1MiB", "fsync": 1, "count": 2, "buffered": true },
+        { "name": "small", "op": "write", "size": "4KiB", "from": "1GiB", "class": "rt", "fsync": 1, "count": 2, "phase": "260us", "buffered": true }"#;
+    let (reports, _) = ran(&text("", r#""background": "8MiB", "dirty": "16MiB""#, jobs, "2ms"));
+    let flush = |job: usize| sums(&reports[job].steps[0].latencies);
+    // Sixteen writes of 64 KiB begin at 256 µs. The small one begins at 276 µs.
+    assert_eq!((flush(0), flush(1)), ((340, 340, 1), (35, 35, 1)));
 }
 
 #[test]

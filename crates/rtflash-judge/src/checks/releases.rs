@@ -206,6 +206,9 @@ impl<'a> Released<'a> {
         let after = |gap: Span, gaps: u64| u128::from(gap.as_ns()) * u128::from(gaps);
         match &job.arrivals {
             Arrivals::Every(gap) => u128::from(release.at.as_ns()) == after(*gap, index),
+            Arrivals::Bursts { every, burst } => u128::from(release.at.as_ns()) == after(*every, index / burst),
+            Arrivals::Poisson(_) if index == 0 => release.at == Instant::START,
+            Arrivals::Poisson(_) => (index < seen.next) == (release.at < seen.last) || release.at == seen.last,
             Arrivals::At(times) => usize::try_from(index).ok().and_then(|index| times.get(index)) == Some(&release.at),
             Arrivals::Uniform(low, high) => {
                 // The first one comes at the start.
@@ -274,7 +277,13 @@ impl<'a> Released<'a> {
         let job = self.plan.jobs().get(stream)?;
         match &job.arrivals {
             Arrivals::At(times) => times.get(usize::try_from(seen.next).ok()?).copied(),
-            Arrivals::Every(_) | Arrivals::Uniform(..) if seen.next == 0 => Some(Instant::START),
+            _ if seen.next == 0 => Some(Instant::START),
+            // The gap can have any length.
+            Arrivals::Poisson(_) => None,
+            Arrivals::Bursts { every, burst } => {
+                let gap = if seen.next.is_multiple_of(*burst) { *every } else { Span::ZERO };
+                Some(seen.last.saturating_add(gap))
+            }
             Arrivals::Every(gap) | Arrivals::Uniform(_, gap) => Some(seen.last.saturating_add(*gap)),
         }
     }

@@ -3,7 +3,8 @@
 use super::place::{Place, Slot, quoted};
 use super::reader::Reader;
 use super::request::{Amount, SHORTEST, amount, refuse_both};
-use crate::task::{Arrivals, Job};
+use crate::arrivals::Arrivals;
+use crate::task::Job;
 use crate::time::Instant;
 
 /// A name for an entry without one. No user writes such a name, so it causes no further fault.
@@ -59,16 +60,31 @@ fn job_pages<'t>(
     }
 }
 
-const ARRIVALS: [&str; 3] = ["every", "uniform", "at"];
+const ARRIVALS: [&str; 5] = ["every", "uniform", "poisson", "at", "burst"];
 
 fn arrivals<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Arrivals> {
     let slots = reader.object(raw, place, &ARRIVALS)?;
     match slots {
-        [Slot::Given(every), Slot::Absent, Slot::Absent] => {
-            reader.share_of_time(every, &place.key("every")).map(Arrivals::Every)
+        [Slot::Given(every), Slot::Absent, Slot::Absent, Slot::Absent, burst] => {
+            let every = reader.share_of_time(every, &place.key("every"));
+            match burst {
+                Slot::Absent => every.map(Arrivals::Every),
+                Slot::Misspelt => None,
+                Slot::Given(burst) => {
+                    let burst = reader.whole(burst, &place.key("burst"), u64::MAX);
+                    every.zip(burst).map(|(every, burst)| Arrivals::Bursts { every, burst })
+                }
+            }
         }
-        [Slot::Absent, Slot::Given(uniform), Slot::Absent] => gaps(reader, uniform, &place.key("uniform")),
-        [Slot::Absent, Slot::Absent, Slot::Given(at)] => instants(reader, at, &place.key("at")),
+        [Slot::Absent, Slot::Given(uniform), Slot::Absent, Slot::Absent, Slot::Absent] => {
+            gaps(reader, uniform, &place.key("uniform"))
+        }
+        [Slot::Absent, Slot::Absent, Slot::Given(mean), Slot::Absent, Slot::Absent] => {
+            reader.share_of_time(mean, &place.key("poisson")).map(Arrivals::Poisson)
+        }
+        [Slot::Absent, Slot::Absent, Slot::Absent, Slot::Given(at), Slot::Absent] => {
+            instants(reader, at, &place.key("at"))
+        }
         _ => {
             if !slots.contains(&Slot::Misspelt) {
                 let given = ARRIVALS.iter().zip(slots).filter(|(_, slot)| *slot != Slot::Absent);
@@ -77,7 +93,12 @@ fn arrivals<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
                     [] => "arrivals of no kind".to_owned(),
                     given => format!("arrivals of several kinds: {}", quoted(given)),
                 };
-                reader.refuse(raw, place, problem, "exactly one of `every`, `uniform` and `at`");
+                reader.refuse(
+                    raw,
+                    place,
+                    problem,
+                    "exactly one of `every`, `uniform`, `poisson` and `at`; `burst` with `every`",
+                );
             }
             None
         }

@@ -122,8 +122,25 @@ pub(super) enum ArrivalsWire<'a> {
     Every(TimeOrShare),
     /// A fresh gap between these two, drawn each time; the shorter one first.
     Uniform([LongerThanZero; 2]),
+    /// One at time 0, and a fresh gap with this mean and an exponential distribution, drawn each
+    /// time.
+    Poisson(TimeOrShare),
     /// At these times after the start, in order.
     At(#[schemars(with = "Vec<Time>")] Cow<'a, [Time]>),
+    /// Several at once.
+    #[serde(untagged)]
+    Bursts(BurstsWire),
+}
+
+/// Jobs that arrive several at once.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "Bursts", deny_unknown_fields)]
+pub(super) struct BurstsWire {
+    /// The time between two bursts. The first one is at time 0.
+    pub(super) every: TimeOrShare,
+    /// The jobs of a burst.
+    #[schemars(range(min = 1))]
+    pub(super) burst: u64,
 }
 
 /// The kinds of lines where an allocation is expected: an allocation, or another line that `rtflash

@@ -4,12 +4,13 @@ use schemars::{Schema, schema_for};
 
 use super::meta::MetaJson;
 use super::wire::{
-    AllocationLine, ArrivalsWire, DeviceWire, Duration, JobWire, LongerThanZero, ProfileName, RequestWire, TaskSetWire,
-    TaskWire, Time, TimeOrShare,
+    AllocationLine, ArrivalsWire, BurstsWire, DeviceWire, Duration, JobWire, LongerThanZero, ProfileName, RequestWire,
+    TaskSetWire, TaskWire, Time, TimeOrShare,
 };
+use crate::arrivals::Arrivals;
 use crate::device::Device;
 use crate::profiles::PROFILES;
-use crate::task::{Access, Arrivals, Job, Request, Task};
+use crate::task::{Access, Job, Request, Task};
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
@@ -85,6 +86,8 @@ fn job(job: &Job) -> JobWire<'_> {
         write_pages: above_zero(job.write_pages),
         arrivals: match &job.arrivals {
             Arrivals::Every(gap) => ArrivalsWire::Every(TimeOrShare(*gap)),
+            Arrivals::Poisson(mean) => ArrivalsWire::Poisson(TimeOrShare(*mean)),
+            &Arrivals::Bursts { every, burst } => ArrivalsWire::Bursts(BurstsWire { every: TimeOrShare(every), burst }),
             Arrivals::Uniform(low, high) => ArrivalsWire::Uniform([LongerThanZero(*low), LongerThanZero(*high)]),
             Arrivals::At(times) => ArrivalsWire::At(times.iter().copied().map(Time).collect()),
         },

@@ -32,6 +32,7 @@
 //! made of such.
 
 mod accesses;
+mod aperiodic;
 mod deadlines;
 mod doubles;
 mod draw;
@@ -42,12 +43,14 @@ mod pages;
 mod periods;
 mod range;
 mod shares;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod utilization;
 mod writes;
 
 pub use accesses::Accesses;
+pub use aperiodic::{Aperiodic, AperiodicArrivals};
 pub use deadlines::{DeadlineRange, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;

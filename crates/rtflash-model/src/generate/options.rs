@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::accesses::Accesses;
+use super::aperiodic::Aperiodic;
 use super::deadlines::DeadlineRange;
 use super::fixed_sum::MAX_NUMBERS;
 use super::generator::Generator;
@@ -254,6 +255,7 @@ impl SetOptions {
             period: self.spec.stated_periods(),
             period_distribution: self.spec.stated_distribution(),
             pages,
+            aperiodic: None,
             analysis,
         }
     }
@@ -296,6 +298,9 @@ pub struct Meta<'a> {
     /// How many pages a request may have, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageRange>,
+    /// The streams of aperiodic requests, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aperiodic: Option<Aperiodic>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

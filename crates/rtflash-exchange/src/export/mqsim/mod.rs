@@ -74,6 +74,9 @@ struct Flow<'a> {
 /// has no form there.
 pub fn export(set: &TaskSet, allocation: &Allocation, options: &MqsimOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
+    if streams.is_empty() {
+        return Err(NotExported::NoRequests);
+    }
     if streams.len() > MAX_FLOWS {
         return Err(NotExported::TooManyStreams(streams.len(), MAX_FLOWS));
     }

@@ -102,15 +102,21 @@ impl<W: Watch> HostEngine<'_, W> {
         }
     }
 
+    /// Whether what ends now of a job counts.
+    pub(super) fn counts(&self, job: usize) -> bool {
+        self.now >= self.scenario.warmup && self.lives[job].counts(self.now)
+    }
+
     /// An I/O has ended.
     fn finish(&mut self, number: u64) {
         let Some(Io { job, released, op, bytes, chain, .. }) = self.ios.remove(&number) else { return };
         self.watch.see(self.now, &RunEvent::Finished { io: number, job, released });
         self.end_page_write(number);
         self.foresee(|foresight| foresight.ended(job));
-        let counts = self.now >= self.scenario.warmup && self.lives[job].counts(self.now);
+        let counts = self.counts(job);
         if counts {
             self.lives[job].bytes += u128::from(bytes);
+            self.lives[job].moved += if self.ends_in_memory(job, op) { 0 } else { u128::from(bytes) };
         }
         if let Some(chain) = chain {
             self.end_step(chain, released);

@@ -31,6 +31,8 @@ pub(super) struct JobLife {
     group: Instant,
     /// Bytes of the I/Os that count.
     pub(super) bytes: u128,
+    /// Those that the device moved, with the pages that `fsync` wrote.
+    pub(super) moved: u128,
     /// Latencies of the steps of chains that count, or of a job's flushes.
     pub(super) steps: Vec<Latencies>,
 }

@@ -372,13 +372,14 @@ impl<W: Watch> HostEngine<'_, W> {
         let report = |((job, latencies), life): ((&super::Job, Latencies), &JobLife)| {
             let span = life.span(*warmup, *duration);
             // A job that begins with the end has no rate.
-            let bytes_per_s =
-                if span == Span::ZERO { 0 } else { life.bytes * 1_000_000_000 / u128::from(span.as_ns()) };
+            let per_s =
+                |bytes: u128| if span == Span::ZERO { 0 } else { bytes * 1_000_000_000 / u128::from(span.as_ns()) };
+            let (bytes_per_s, moved_per_s) = (per_s(life.bytes), per_s(life.moved));
             let (name, deadline, bytes) = (job.name.clone(), job.deadline, life.bytes);
             let (open, oldest, late) = (0, Span::ZERO, 0);
             let ops = job.steps.iter().map(ChainStep::name).chain(job.fsync.map(|_| "flush"));
             let steps = ops.zip(&life.steps).map(|(op, of)| StepReport { op, latencies: of.clone() }).collect();
-            JobReport { name, latencies, bytes, bytes_per_s, span, open, oldest, deadline, late, steps }
+            JobReport { name, latencies, bytes, bytes_per_s, moved_per_s, span, open, oldest, deadline, late, steps }
         };
         let mut reports: Vec<JobReport> = jobs.iter().zip(self.latencies).zip(&self.lives).map(report).collect();
         reports.iter_mut().zip(self.late).for_each(|(report, late)| report.late = late);

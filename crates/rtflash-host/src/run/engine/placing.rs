@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, exponential};
 
 use super::HostEngine;
 use crate::Command;
 use crate::run::job::{Job, JobPace, JobPattern, MixedIo, kind_of};
-use crate::run::releases::{exponential, paced, paced_ios, shuffled};
+use crate::run::releases::{paced, paced_ios, shuffled};
 use crate::run::watch::Watch;
 
 /// The releases of a job so far.

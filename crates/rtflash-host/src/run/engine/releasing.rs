@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, exponential};
 
 use super::{EngineEvent, HostEngine, Io};
 use crate::Command;
 use crate::run::foresight::Foresight;
 use crate::run::job::JobReleases;
-use crate::run::releases::{WriteBack, exponential};
+use crate::run::releases::WriteBack;
 use crate::run::watch::{RunEvent, Watch};
 
 impl<W: Watch> HostEngine<'_, W> {
@@ -103,7 +103,7 @@ impl<W: Watch> HostEngine<'_, W> {
         }
         let Some(whole) = self.next_whole(position) else { return false };
         self.lives[position].live += 1;
-        if self.is_cached(&whole) {
+        if self.ends_in_memory(position, whole.op) {
             self.copy(position, &whole);
         } else {
             self.send(position, whole, None, false);

@@ -75,10 +75,9 @@ impl PageCache {
 }
 
 impl<W: Watch> HostEngine<'_, W> {
-    /// Whether an I/O of a job ends in memory.
-    pub(super) fn is_cached(&self, whole: &Command) -> bool {
-        let job = &self.scenario.jobs[whole.job as usize];
-        job.is_buffered && whole.op == Op::Write && self.cache.flusher.is_some()
+    /// Whether an I/O of a job with this operation ends in memory.
+    pub(super) fn ends_in_memory(&self, job: usize, op: Op) -> bool {
+        self.scenario.jobs[job].is_buffered && op == Op::Write && self.cache.flusher.is_some()
     }
 
     /// A job writes into memory.
@@ -195,6 +194,9 @@ impl<W: Watch> HostEngine<'_, W> {
 
     /// The data of an `fsync` has ended. Says whether a flush follows.
     pub(super) fn end_of_data(&mut self, job: usize, io: u64) -> bool {
+        if self.counts(job) {
+            self.lives[job].moved += self.cache.writes.get(&io).map_or(0, |of| u128::from(of.bytes));
+        }
         self.end_page_write(io);
         let follows = self.scenario.device.has_cache();
         if follows {

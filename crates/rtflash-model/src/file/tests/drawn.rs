@@ -77,6 +77,8 @@ fn request() -> impl Strategy<Value = Request> {
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop_oneof![
         span().prop_map(Arrivals::Every),
+        span().prop_map(Arrivals::Poisson),
+        (span(), 1..9u64).prop_map(|(every, burst)| Arrivals::Bursts { every, burst }),
         (span(), span()).prop_map(|(a, b)| Arrivals::Uniform(a.min(b), a.max(b))),
         proptest::collection::vec(0..1u64 << 40, 0..4).prop_map(|mut times| {
             times.sort_unstable();

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::generate::{
-    Accesses, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, PeriodRange, Refusal, SetOptions,
-    SetSpec, Utilization, Writes,
+    Accesses, Aperiodic, AperiodicArrivals, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts,
+    PeriodRange, Refusal, SetOptions, SetSpec, Utilization, Writes,
 };
 use crate::{Access, Device, Request, Span, Task, TaskSet};
 
@@ -432,6 +432,38 @@ fn deadlines_change_nothing_else() {
             assert!(due.tasks().iter().flat_map(Task::requests).all(|(request, _)| {
                 2 * request.deadline().as_ns() + 1 >= request.period().as_ns() && !request.has_a_whole_period()
             }));
+        }
+    }
+}
+
+/// The tasks stay, the streams have their utilization, and writes their share of it.
+#[test]
+fn aperiodic_requests_stand_beside_the_tasks() {
+    let utilization = "2".parse().unwrap();
+    for (writes, most) in [
+        (Writes::Drawn, None),
+        (Writes::Share("0.25".parse().unwrap()), Some(0.25)),
+        (Writes::Share("0".parse().unwrap()), Some(0.0)),
+    ] {
+        let options = SetOptions::new(SetSpec { tasks: 8, ..spec(Generator::UUniFast, writes) }).unwrap();
+        let set = options.draw(utilization, 3, |_, _| true).unwrap();
+        for arrivals in AperiodicArrivals::ALL {
+            let aperiodic = Aperiodic { streams: 3, utilization: "0.6".parse().unwrap(), arrivals };
+            let with = options.with_aperiodic(&set, aperiodic, utilization, 3).unwrap();
+            assert_eq!((with.tasks(), with.jobs().len()), (set.tasks(), 3));
+            assert_eq!(options.with_aperiodic(&set, aperiodic, utilization, 3).unwrap(), with);
+            assert_ne!(options.with_aperiodic(&set, aperiodic, utilization, 4).unwrap(), with);
+            let costs = options.spec().page_costs;
+            for job in with.jobs() {
+                let (jobs, time) = job.arrivals.rate().unwrap();
+                let [reads, writes] = [(job.read_pages, costs.read), (job.write_pages, costs.write)]
+                    .map(|(pages, cost)| (pages * cost.as_ns() * jobs) as f64 / time as f64);
+                assert!((reads + writes - 0.2).abs() < 1e-6, "{job:?}");
+                // Within a page of each.
+                let page = (costs.write.as_ns() * jobs) as f64 / time as f64;
+                assert!(most.is_none_or(|share| (writes - 0.2 * share).abs() <= page), "{job:?}");
+                assert_eq!(job.write_pages == 0, most == Some(0.0));
+            }
         }
     }
 }
