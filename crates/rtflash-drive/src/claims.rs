@@ -1,13 +1,14 @@
 //! Claims about a fitted drive, and the evidence of each.
 
 use rtflash_host::Op;
+use rtflash_host::bound::three_digits;
 use rtflash_host::run::{Job, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Done;
 use crate::fit::{Fit, HostOverhead, SizeLine, SizeResidual};
 use crate::monitor::{MonitorRule, rules};
-use crate::numbers::{bytes, rounded, three_digits};
+use crate::numbers::{bytes, rounded};
 use crate::sample::{Measurement, ROUNDS};
 use crate::statistics::{lag_correlation, mann_kendall, median, percentile, same_distribution};
 

@@ -25,9 +25,10 @@ pub mod statistics;
 mod written;
 
 pub use command::Done;
-pub use numbers::{bytes, three_digits};
+pub use numbers::bytes;
 pub use pair::{Pairing, Phase, Seen, TraceEvent};
 pub use refused::MeasurementRefused;
+pub use rtflash_host::bound::three_digits;
 pub use sample::{DriveSample, Largest, Measurement, ROUNDS};
 pub use source::{add_log, add_trace};
 pub use written::written;

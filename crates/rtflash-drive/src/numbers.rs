@@ -13,15 +13,6 @@ pub fn rounded(number: f64) -> u64 {
     }
 }
 
-/// A time with three significant digits, rounded up: what a sentence says of a measurement.
-pub fn three_digits(ns: u64) -> String {
-    let mut unit = 1_u64;
-    while ns / unit >= 1_000 {
-        unit = unit.saturating_mul(10);
-    }
-    rtflash_model::format_ns(ns.div_ceil(unit).saturating_mul(unit))
-}
-
 /// Bytes in the largest unit that leaves a whole number.
 pub fn bytes(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

@@ -24,6 +24,9 @@ const MAX_DEVICES: usize = 64;
 /// Commands beside those in flight that a trace's begin and end extend over.
 const ENOUGH: u64 = 64;
 
+/// The time by which an event of another processor can come late, in ns: they are merged by time.
+const DISORDER: u64 = 1_000_000_000;
+
 /// An event of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceEvent {
@@ -146,6 +149,12 @@ impl Pairing {
             return Ok(None);
         };
         self.seen.first = if self.seen.first == 0 { event.at } else { self.seen.first };
+        if event.at.saturating_add(DISORDER) < self.seen.last {
+            return Err(MeasurementRefused::because(
+                "the times of the trace go back: it holds one processor behind another, or several traces. Use `trace-cmd \
+                 report`, which merges all processors, without `--cpu`; sort a text by its column of times (`sort -s`)",
+            ));
+        }
         self.seen.last = self.seen.last.max(event.at);
         if event.phase == Phase::Issued {
             self.issued(event, op)?;

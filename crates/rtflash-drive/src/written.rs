@@ -110,6 +110,7 @@ fn of_measured(measured: &MeasuredDrive) -> Map<String, Value> {
     of.insert("depth".into(), measured.depth.into());
     of.insert("together".into(), measured.together.into());
     of.insert("each".into(), time(measured.each));
+    of.extend(measured.each_per_kib.map(|of| ("each_per_kib".to_owned(), time(of))));
     of.extend(measured.idle.map(|of| ("idle".to_owned(), idle(of))));
     if !measured.stalls.is_empty() {
         let limit = |limit: &StallWindow| json!({ "most": limit.most, "within": time(limit.within) });

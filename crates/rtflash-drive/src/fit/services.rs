@@ -72,8 +72,10 @@ pub(super) fn measured(
     let all = [&read, &write].into_iter().flat_map(|cost| &cost.services);
     let shortest = all.flat_map(|of| of.ns().iter().copied()).min()?;
     let each = Span::from_ns(batches.each.min(shortest)).unwrap_or(Span::ZERO);
+    let each_per_kib = batches.each_per_kib.map(span);
     let (depth, together, attach) = (of.most_in_flight, batches.together, Attach::Unstated);
-    let mut drive = MeasuredDrive { attach, depth, together, each, idle, stalls: Vec::new(), read, write };
+    let mut drive =
+        MeasuredDrive { attach, depth, together, each, each_per_kib, idle, stalls: Vec::new(), read, write };
     // The time of a command in a batch is not its own; a thinned measurement lacks stalls.
     if together == 1 && !of.is_thinned {
         drive.stalls = stalls(of, &drive);

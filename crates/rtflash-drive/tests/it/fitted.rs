@@ -7,7 +7,7 @@ use rtflash_host::run::{Emmc, HostDevice, Slow, read_setup};
 use rtflash_model::random::Stream;
 use rtflash_model::{Span, format_ns};
 
-use crate::traced::{measured, measured_in_a_loop, measured_in_rounds, scenario};
+use crate::traced::{measured, measured_in_a_loop, measured_in_rounds, measured_with_large, scenario};
 
 /// A random eMMC, with episodes of its own or of one operation, as a scenario has it.
 fn random_emmc(stream: &mut Stream) -> String {
@@ -232,4 +232,20 @@ fn too_little_is_refused() {
     let of = measured(&scenario(device, "1s"), 1);
     let wrong = fit(&of).expect_err("too little").0;
     assert!(wrong.contains("200 commands alone"), "{wrong}");
+}
+
+/// Bytes of a further command cost a drive in batches three times as much as those of a lone one.
+#[test]
+fn bytes_of_further_commands_are_found() {
+    let cost = r#"{ "first": "100us", "next": "100us", "per_kib": "1us", "services": [
+        { "size": "4KiB", "ns": [104000] }, { "size": "512KiB", "ns": [612000] } ] }"#;
+    let device = format!(
+        r#"{{ "kind": "measured", "depth": 32, "together": 16, "each": "5us", "each_per_kib": "3us", "read": {cost},
+            "write": {cost} }}"#
+    );
+    let HostDevice::Measured(found) = fit(&measured_with_large(&device)).expect("a fit").device else {
+        panic!("measured")
+    };
+    let found = (found.together, found.each.as_ns(), found.each_per_kib.expect("large commands").as_ns());
+    assert!(matches!(found, (16, 4_900..=15_000, 2_980..=3_010)), "{found:?}");
 }

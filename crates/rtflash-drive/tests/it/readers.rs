@@ -80,6 +80,8 @@ fn a_trace_that_lost_events_is_refused() {
     assert!(refusal(trace(&whole("complete"))).contains("lost events"));
     assert!(refusal(trace(&whole("issue"))).contains("lost events"));
     assert!(refusal(trace("cpu 1\nnothing\n")).contains("no trace of block commands"));
+    // One processor behind another.
+    assert!(refusal(trace(&whole("").repeat(2))).contains("times of the trace go back"));
     let ticks = "fio-1 [000] 123456789: block_rq_issue: 7,0 R 4096 () 8 + 8 [fio]\n";
     assert!(refusal(trace(ticks)).contains("-C mono"));
 }

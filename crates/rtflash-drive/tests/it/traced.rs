@@ -72,6 +72,23 @@ pub fn measured_in_rounds(device: &str) -> Measurement {
     sample.measurement()
 }
 
+/// Six rounds of lone commands, of 16 small reads in flight, and of 4 large ones.
+pub fn measured_with_large(device: &str) -> Measurement {
+    let deep = |size: &str, depth: u32| {
+        let text = format!(
+            r#"{{ "device": {device}, "jobs": [ {{ "name": "deep", "op": "read", "pattern": "random", "span": "4GiB",
+                "size": "{size}", "depth": {depth} }} ], "duration": "100ms" }}"#
+        );
+        read_scenario(&text, None).expect("a scenario")
+    };
+    let parts = [scenario(device, "2s"), deep("4KiB", 16), deep("512KiB", 4)];
+    let mut sample = DriveSample::default();
+    for round in 1..=6 {
+        parts.iter().for_each(|part| add(&mut sample, part, round.into(), Some(round)));
+    }
+    sample.measurement()
+}
+
 /// Six rounds of lone commands, and of a closed loop whose process takes `overhead` between two.
 pub fn measured_in_a_loop(device: &str, overhead: &str) -> Measurement {
     let text = format!(

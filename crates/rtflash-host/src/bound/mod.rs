@@ -26,7 +26,7 @@ pub use observe::{Assumptions, BoundAssumption};
 use response::{NoWindow, ResponseWork, Rounds, StallCurve, UrgentQueue, Window};
 pub use rests_on::rests_on;
 use view::{Loops, Releasing, queues};
-pub use why::Why;
+pub use why::{Why, three_digits};
 
 /// How a bound was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

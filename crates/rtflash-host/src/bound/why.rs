@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rtflash_model::Span;
+use rtflash_model::{Span, format_ns};
 
 use super::response::ResponseWork;
 
@@ -92,6 +92,16 @@ pub enum Why {
     Work,
 }
 
+/// A time with three significant digits, rounded up: what a sentence says of a measurement. A bound
+/// stays one by that.
+pub fn three_digits(ns: u64) -> String {
+    let mut unit = 1_u64;
+    while ns / unit >= 1_000 {
+        unit = unit.saturating_mul(10);
+    }
+    format_ns(ns.div_ceil(unit).saturating_mul(unit))
+}
+
 impl Why {
     /// Whether it is the device that bounds nothing.
     pub(super) fn is_of_device(&self) -> bool {
@@ -150,6 +160,7 @@ impl fmt::Display for Why {
                 write!(f, "what goes ahead of it may never end: {percent}.{tenths} % of what the device does")
             }
             Why::Late { job, takes: Ok(takes), apart } => {
+                let takes = three_digits(takes.as_ns());
                 write!(f, "an I/O of `{job}` may take {takes}, and its next one may come {apart} after it")
             }
             Why::Late { job, takes: Err(why), apart } => {

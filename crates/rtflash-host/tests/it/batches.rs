@@ -1,12 +1,12 @@
 //! Bounds on measured drives, which take commands together, against runs.
 
-use rtflash_host::Class;
 use rtflash_host::bound::bounds;
 use rtflash_host::run::{
-    AfterIdle, Attach, HostDevice, Job, JobReleases, MeasuredCost, MeasuredDrive, Scenario, SizeServices, StallWindow,
-    read_scenario, run,
+    AfterIdle, Attach, HostDevice, Job, JobReleases, MeasuredCost, MeasuredDrive, ReplayedCommand, Scenario,
+    SizeServices, StallWindow, read_scenario, replay, run,
 };
 use rtflash_host::scheduler::{K2Settings, SchedulerSettings};
+use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_testkit::cases;
 
@@ -38,6 +38,7 @@ fn measured(seed: u64) -> Scenario {
         depth: rng.small(1, 6),
         together: rng.small(1, 4),
         each: ns(rng.within(0, shortest)),
+        each_per_kib: (rng.below(2) == 0).then(|| ns(rng.within(0, 6))),
         idle,
         stalls: Vec::new(),
         read,
@@ -191,4 +192,23 @@ fn no_batch_ends_behind_a_bound() {
     eprintln!("{} bounds, {together} of batches, median {median}, most {most}; {beyond} beyond serial", ratios.len());
     assert!(together > 200 && beyond > 10, "{together} {beyond}");
     assert!(median >= 0.4 && most >= 0.99, "{median} {most}");
+}
+
+/// A command joins a batch that runs while its shortest service is left, but no write joins one
+/// that a read began.
+#[test]
+fn a_command_joins_a_batch_in_time() {
+    let services = [(1, 10_000), (4, 1_000_000)].map(|(kib, ns)| SizeServices::new(kib << 10, vec![ns]).expect("one"));
+    let cost = MeasuredCost { first: ns(10_000), next: ns(10_000), per_kib: ns(0), services: services.into() };
+    let (attach, depth, together, each) = (Attach::Unstated, 8, 8, ns(100));
+    let (read, write, idle, stalls) = (cost.clone(), cost, None, Vec::new());
+    let drive = MeasuredDrive { attach, depth, together, each, each_per_kib: None, idle, stalls, read, write };
+    let device = HostDevice::Measured(Box::new(drive));
+    let took = |op: Op, at: u64| {
+        let command = |(op, gap, size)| ReplayedCommand { after: 0, gap: ns(gap), op, from: 0, size, is_first: true };
+        replay(&device, &[(Op::Read, 0, 4_096), (op, at, 1_024)].map(command), 1)
+    };
+    assert_eq!(took(Op::Read, 990_000), [ns(1_000_100), ns(10_100)]);
+    assert_eq!(took(Op::Read, 990_001), [ns(1_000_000), ns(19_999)]);
+    assert_eq!(took(Op::Write, 500_000), [ns(1_000_000), ns(510_000)]);
 }

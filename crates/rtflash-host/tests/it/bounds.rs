@@ -442,6 +442,8 @@ fn bounds_break_with_what_they_suppose() {
     assert!(longest(&often, 0) > bound);
     assert_eq!(broken(&scenario, &often), ["one-pending", "bounds"]);
     let late = Why::Late { job: "level 0".into(), takes: Ok(ns(bound)), apart: Span::from_us(3) };
+    let digits = Why::Late { job: "x".into(), takes: Ok(ns(242_777_179)), apart: Span::from_us(3) };
+    assert!(digits.to_string().contains(" may take 243ms,"), "{digits}");
     assert_eq!(found(&often), [Err(late)]);
     // Nothing of another class in a request.
     let merging = || Box::new(Merging(scenario.scheduler.scheduler()));

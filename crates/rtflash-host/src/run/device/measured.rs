@@ -25,6 +25,8 @@ pub struct MeasuredDrive {
     /// The cost of each further command of those taken together, without its bytes; no more than
     /// any service.
     pub each: Span,
+    /// The cost of 1,024 bytes of a further command; `None` for what they cost a lone command.
+    pub each_per_kib: Option<Span>,
     /// The extra cost of the first command after a time without any.
     pub idle: Option<AfterIdle>,
     /// How often commands take longer than is usual for their size; empty for any number of them.
@@ -70,6 +72,11 @@ pub struct MeasuredCost {
     pub per_kib: Span,
     /// Services by size, in order of sizes; at least one, and none is empty.
     pub services: Vec<SizeServices>,
+}
+
+/// The time of bytes, in ns, rounded up.
+fn bytes_at(per_kib: Span, size: u64) -> i128 {
+    i128::try_from((u128::from(size) * u128::from(per_kib.as_ns())).div_ceil(1_024)).unwrap_or(i128::MAX / 4)
 }
 
 /// An invariant of costs: the reader refuses one without services.
@@ -133,7 +140,7 @@ impl MeasuredCost {
     }
 
     fn by_size(&self, size: u64) -> i128 {
-        i128::try_from((u128::from(size) * u128::from(self.per_kib.as_ns())).div_ceil(1_024)).unwrap_or(i128::MAX / 4)
+        bytes_at(self.per_kib, size)
     }
 
     /// The time by the line, in ns.
@@ -232,7 +239,8 @@ impl MeasuredDrive {
 
     /// The time that a command adds to a batch of others: no more than its longest service.
     fn adds(&self, of: &Handed) -> Span {
-        let bytes = capped(self.cost(&of.command).by_size(of.command.size).unsigned_abs());
+        let per_kib = self.each_per_kib.unwrap_or(self.cost(&of.command).per_kib);
+        let bytes = capped(bytes_at(per_kib, of.command.size).unsigned_abs());
         let bytes = Span::from_ns(bytes).unwrap_or(Span::LONGEST);
         self.each.saturating_add(bytes).min(self.longest(&of.command, of.is_first))
     }
@@ -241,7 +249,7 @@ impl MeasuredDrive {
     /// flight, none of which has more than `size` bytes or takes more than `longest` ns.
     pub(crate) fn behind(&self, inside: u64, size: u64, longest: u64) -> Span {
         let others = u64::from(self.together).min(inside).saturating_sub(1);
-        let bytes = self.read.by_size(size).max(self.write.by_size(size));
+        let bytes = bytes_at(self.each_per_kib.unwrap_or(self.read.per_kib.max(self.write.per_kib)), size);
         let adds = self.each.as_ns().saturating_add(capped(bytes.unsigned_abs())).min(longest);
         Span::from_ns(others.saturating_mul(adds)).unwrap_or_else(|| Instant::END.since(Instant::START))
     }
@@ -341,6 +349,23 @@ impl<'a> RunningMeasured<'a> {
         let idle = self.of.idle.filter(|idle| waited >= idle.after).map_or(Span::ZERO, |idle| idle.extra);
         self.ends = Some(now.saturating_add(longest).saturating_add(idle).saturating_add(others));
     }
+
+    /// Commands that come while a batch runs join it, while their shortest service is left: most of
+    /// a long service is a wait before the drive takes what is there. On loop devices, 60 to 97 % of
+    /// the commands that came behind a lone one in time ended with it, but 15 to 36 % of writes
+    /// behind a read: these do not join.
+    fn join(&mut self, now: Instant, mut ends: Instant) {
+        let begun_by = self.commands.front().map(|of| of.command.op);
+        for of in self.commands.iter().take(self.of.together as usize).skip(self.running) {
+            let joins = of.command.op == Op::Read || begun_by != Some(Op::Read);
+            if !joins || now.saturating_add(self.of.shortest(&of.command, of.is_first)) > ends {
+                break;
+            }
+            ends = ends.saturating_add(self.of.adds(of));
+            self.running += 1;
+        }
+        self.ends = Some(ends);
+    }
 }
 
 impl Target for RunningMeasured<'_> {
@@ -365,8 +390,9 @@ impl Target for RunningMeasured<'_> {
 
     /// Begins once the host has handed over all that it has at an instant: these go together.
     fn settle(&mut self, now: Instant) {
-        if self.ends.is_none() {
-            self.start(now);
+        match self.ends {
+            None => self.start(now),
+            Some(ends) => self.join(now, ends),
         }
     }
 }

@@ -12,11 +12,13 @@ const LONGEST: u64 = 3_600_000_000_000;
 
 /// A measured device.
 pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<HostDevice> {
-    let names = ["kind", "attach", "depth", "together", "each", "idle", "stalls", "read", "write", "fitted"];
+    let names =
+        ["kind", "attach", "depth", "together", "each", "each_per_kib", "idle", "stalls", "read", "write", "fitted"];
     let mut fields = ObjectField::open(reader, raw, place, names)?;
     let (attach, depth) = attach(&mut fields);
     let together = fields.or("together", 1, above_zero);
     let each = fields.or("each", Span::ZERO, Reader::time);
+    let each_per_kib = fields.or("each_per_kib", None, |reader, raw, place| reader.time(raw, place).map(Some));
     let idle = fields.or("idle", None, |reader, raw, place| {
         let mut fields = ObjectField::open(reader, raw, place, ["after", "extra"])?;
         let after = fields.required(raw, "after", "a time, such as \"1ms\"", time_above_zero);
@@ -27,7 +29,8 @@ pub(super) fn measured<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<
     let read = fields.required(raw, "read", COST, cost);
     let write = fields.required(raw, "write", COST, cost);
     let stalls = fields.or("stalls", Vec::new(), stalls);
-    let device = MeasuredDrive { attach, depth, together, each, idle, stalls, read: read?, write: write? };
+    let device =
+        MeasuredDrive { attach, depth, together, each, each_per_kib, idle, stalls, read: read?, write: write? };
     let services = [&device.read, &device.write].into_iter().flat_map(|cost| &cost.services);
     let shortest = services.flat_map(|of| of.ns()).min().expect("a cost has services (invariant)");
     if device.each.as_ns() > *shortest {
