@@ -74,6 +74,8 @@ def sysfs(scenario):
     """Files of the queue, and what is written to them, in order."""
     scheduler = scheduler_of(scenario)
     name = scheduler["name"]
+    # The kernel chose a scheduler at the start and read the table of partitions by it, so that a batch has begun.
+    yield "scheduler", "none"
     yield "scheduler", name
     requests = scenario.get("host", {}).get("requests", [])
     if name != "none":

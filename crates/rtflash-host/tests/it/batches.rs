@@ -167,6 +167,25 @@ fn no_command_of_a_batch_takes_less_than_its_shortest_service() {
     assert_eq!([0, 1].map(|job: usize| reports[job].latencies.max()), [Some(65); 2]);
 }
 
+/// A batch takes the service of the command that is longest by its line, the write: 100 ns, which
+/// come before 10. The read adds 5 ns, and its bytes, but no more than its longest service, 20 ns.
+#[test]
+fn the_longest_command_by_its_line_is_drawn() {
+    let found = |per_kib: u32| {
+        let text = format!(
+            r#"{{ "device": {{ "kind": "measured", "depth": 2, "together": 2, "each": "5ns",
+                "read": {{ "first": "20ns", "next": "20ns", "per_kib": "{per_kib}ns", "services": [ {{ "size": "4KiB", "ns": [20] }} ] }},
+                "write": {{ "first": "100ns", "next": "100ns", "per_kib": "0ns", "services": [ {{ "size": "4KiB", "ns": [100, 10] }} ] }} }},
+            "scheduler": "none", "duration": "20us",
+            "jobs": [ {{ "name": "reader", "op": "read", "size": "4KiB", "count": 1 }},
+                {{ "name": "writer", "op": "write", "size": "4KiB", "count": 1 }} ] }}"#
+        );
+        let scenario = read_scenario(&text, None).expect("a scenario");
+        run(&scenario, 1).expect("a short run")[0].latencies.max()
+    };
+    assert_eq!([0, 10].map(found), [Some(105), Some(120)]);
+}
+
 /// No run exceeds a bound. Some runs exceed the bound of a device that takes one command at a time:
 /// a later command delays its batch.
 #[test]

@@ -90,7 +90,7 @@ fn ends(attach: &str, [read, write]: [&str; 2], host: &str, scheduler: &str, job
     ends.0
 }
 
-/// A job of I/Os of 4 KiB.
+/// A job of short I/Os.
 struct Short {
     name: &'static str,
     op: &'static str,
@@ -99,21 +99,22 @@ struct Short {
     phase: u32,
     depth: u32,
     count: u32,
+    kib: u32,
     more: &'static str,
 }
 
 impl Short {
     fn text(&self) -> String {
-        let Short { name, op, class, phase, depth, count, more } = self;
+        let Short { name, op, class, phase, depth, count, kib, more } = self;
         let at = name.as_bytes()[0] - b'a';
         format!(
-            r#"{{ "name": "{name}", "op": "{op}", "size": "4KiB", "class": "{class}", "phase": "{phase}us",
+            r#"{{ "name": "{name}", "op": "{op}", "size": "{kib}KiB", "class": "{class}", "phase": "{phase}us",
                 "from": "{at}GiB", "depth": {depth}, "count": {count}{more} }}"#
         )
     }
 }
 
-const READS: Short = Short { name: "a", op: "read", class: "be", phase: 0, depth: 1, count: 1, more: "" };
+const READS: Short = Short { name: "a", op: "read", class: "be", phase: 0, depth: 1, count: 1, kib: 4, more: "" };
 const WRITES: Short = Short { op: "write", ..READS };
 const ASYNC: &str = r#", "submit": "async""#;
 
@@ -123,7 +124,7 @@ const ASYNC: &str = r#", "submit": "async""#;
 fn runs_of_the_queue_are_those_of_the_kernel() {
     type Row =
         (&'static str, [&'static str; 2], &'static str, &'static str, &'static [Short], &'static [&'static [u64]]);
-    let table: [Row; 6] = [
+    let table: [Row; 7] = [
         (
             "lists of one command",
             ["3ms", "1ms"],
@@ -200,6 +201,33 @@ fn runs_of_the_queue_are_those_of_the_kernel() {
                 &[16_000, 16_000, 16_000, 28_000, 40_400, 41_400, 42_400, 43_400],
                 &[10_000, 11_300, 12_300, 38_700],
                 &[10_000, 20_000, 30_000],
+            ],
+        ),
+        (
+            "3 ms after which the driver is still busy",
+            ["1ms", "10ms"],
+            r#", "requests": [128, 256]"#,
+            r#""mq-deadline""#,
+            &[
+                Short {
+                    class: "idle",
+                    phase: 4_100,
+                    depth: 8,
+                    count: 8,
+                    more: r#", "submit": "async", "think": "1007us""#,
+                    ..READS
+                },
+                Short { name: "b", phase: 25_200, ..WRITES },
+                Short { name: "c", phase: 300, depth: 2, count: 2, ..WRITES },
+                Short { name: "d", class: "idle", phase: 18_400, ..READS },
+                Short { name: "e", phase: 600, count: 2, more: r#", "think": "1047us""#, ..READS },
+            ],
+            &[
+                &[20_900, 21_900, 22_900, 35_900, 36_900, 37_900, 38_900, 39_900],
+                &[11_800],
+                &[10_000, 20_000],
+                &[26_600],
+                &[1_000, 20_700],
             ],
         ),
     ];
@@ -328,9 +356,26 @@ fn a_process_that_sleeps_leaves_its_plug_to_the_worker() {
         Short { name: "b", phase: 400, depth: 70, count: 70, more: ASYNC, ..READS },
     ];
     let found = ends(r#""mmc""#, ["3ms", "1ms"], r#""hz": 1000"#, r#""none""#, &jobs);
-    let [writes, reads] = &found[..] else { panic!("two jobs") };
-    assert_eq!([writes[0], writes[40], writes[79]], [118_300, 135_300, 204_300]);
-    assert_eq!([reads[0], reads[35], reads[69]], [154_000, 164_000, 290_000]);
+    let some = |of: &[u64]| [of[0], of[of.len() / 2], of[of.len() - 1]];
+    assert_eq!(some(&found[0]), [118_300, 135_300, 204_300]);
+    assert_eq!(some(&found[1]), [154_000, 164_000, 290_000]);
+    // Its plug is empty as it goes on, so 32 further requests fit.
+    let jobs = [
+        Short { phase: 2_100, depth: 66, count: 66, more: ASYNC, ..READS },
+        Short { name: "b", phase: 1_400, depth: 70, count: 70, more: ASYNC, ..READS },
+        Short { name: "c", phase: 700, ..WRITES },
+    ];
+    let found = ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000"#, r#""none""#, &jobs);
+    assert_eq!(some(&found[0]), [47_600, 66_600, 108_600]);
+    assert_eq!(some(&found[1]), [75_300, 92_300, 137_300]);
+    // It leaves its plug where it runs the queue and waits in the driver, too.
+    let jobs = [
+        Short { phase: 1_100, depth: 66, count: 66, more: ASYNC, ..READS },
+        Short { name: "b", phase: 1_400, depth: 40, count: 40, ..WRITES },
+    ];
+    let found = ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000"#, r#""none""#, &jobs);
+    assert_eq!(some(&found[0]), [123_000, 123_000, 146_000]);
+    assert_eq!(some(&found[1]), [33_700, 73_700, 111_700]);
 }
 
 /// A process that submits 40 I/Os runs the queue after 32 of them, and sees no end before all 32
@@ -349,6 +394,23 @@ fn a_full_plug_runs_the_queue() {
     assert_eq!(found, [all, vec![30_500], vec![34_300]]);
     let found = ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000"#, r#""mq-deadline""#, &jobs(2, 6));
     assert_eq!(found, [vec![1_000, 2_000, 2_000, 2_000, 6_000, 6_000], vec![2_500], vec![8_300]]);
+}
+
+/// A plug is full if its first request has 128 KiB, and the last one plays no part. A job goes
+/// round through 192 KiB by I/Os of 64 KiB: its first request of the second round is one I/O alone.
+/// One through 128 KiB begins that round with its second I/O, and the next one lies ahead of it.
+/// The guest has these latencies.
+#[test]
+fn the_first_request_of_a_plug_says_that_it_is_full() {
+    let found = |more, depth, count| {
+        let jobs = [Short { depth, count, kib: 64, more, ..READS }];
+        ends(r#""mmc""#, ["1ms", "2ms"], r#""hz": 1000, "merge": true"#, r#""mq-deadline""#, &jobs).remove(0)
+    };
+    let alike = |groups: &[(usize, u64)]| -> Vec<u64> {
+        groups.iter().flat_map(|&(number, ms)| std::iter::repeat_n(ms * 1_000, number)).collect()
+    };
+    assert_eq!(found(r#", "submit": "async", "span": "192KiB""#, 8, 16), alike(&[(7, 2), (6, 3), (3, 5)]));
+    assert_eq!(found(r#", "submit": "async", "span": "128KiB""#, 7, 14), alike(&[(1, 2), (10, 3), (2, 4), (1, 6)]));
 }
 
 /// Under `none` a process itself issues the commands that it submits together. If the driver is

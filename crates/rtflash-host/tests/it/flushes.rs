@@ -107,6 +107,45 @@ fn flushes_go_ahead_and_are_shared() {
     }
 }
 
+/// On a card a flush goes ahead of what was put aside: `b` waits in the driver, and `c` is aside.
+/// The run of `b` issues all, each command as the one before ends.
+#[test]
+fn a_flush_of_a_card_goes_to_the_front() {
+    let read = |name: &str, phase: u32| {
+        format!(r#"{{ "name": "{name}", "op": "read", "size": "4KiB", "phase": "{phase}us", "count": 1 }}"#)
+    };
+    let steps = r#"{ "op": "flush" }, { "op": "read", "size": "4KiB" }"#;
+    let flush = format!(r#"{{ "name": "d", "phase": "3us", "count": 1, "steps": [{steps}] }}"#);
+    let jobs = [read("a", 0), read("b", 1), read("c", 2), flush].join(", ");
+    let reports = ran(&emmc("mmc", &CACHE.replace("FUA", "false"), &jobs).expect("a scenario"));
+    let longest: Vec<u64> = reports.iter().filter_map(|report| report.latencies.max()).collect();
+    // The flush runs from 20 to 23 µs, `c` from 23 to 33, and the read behind the flush to 43.
+    assert_eq!((longest, of_steps(&reports[3])), (vec![10_000, 19_000, 31_000, 40_000], vec![(20, 20), (20, 20)]));
+}
+
+/// A flush waits for data of others for 5 s at most. Writes of 3 s each have a flush behind them.
+/// At 6 s, as the second one ends, the flush of 1 s is old enough, and goes ahead of the third one.
+#[test]
+fn a_flush_waits_for_data_for_five_seconds() {
+    let cost = |first: &str| format!(r#"{{ "first": "{first}", "next": "{first}", "per_kib": "0us" }}"#);
+    let job = |name: &str, phase: &str, step: &str| {
+        format!(r#"{{ "name": "{name}", "phase": "{phase}", "count": 1, "steps": [{step}] }}"#)
+    };
+    let write = r#"{ "op": "write", "size": "4KiB", "fua": true }"#;
+    let flush = r#"{ "op": "flush" }, { "op": "read", "size": "4KiB" }"#;
+    let (three, ten) = (cost("3s"), cost("10us"));
+    let writes = [("a", "0us"), ("b", "1us"), ("c", "2us")].map(|(name, phase)| job(name, phase, write)).join(", ");
+    let text = format!(
+        r#"{{ "device": {{ "kind": "emmc", "attach": "usb", "read": {ten}, "write": {three},
+            "cache": {{ "size": "1MiB", "drain": "1GB", "flush": "3us", "write": {three} }} }},
+            "jobs": [{writes}, {}], "duration": "20s" }}"#,
+        job("d", "1s", flush)
+    );
+    let reports = ran(&read_scenario(&text, None).expect("a scenario"));
+    let ends = reports.iter().map(|report| of_steps(report)[0].0).collect::<Vec<_>>();
+    assert_eq!(ends, [6_000_003, 6_000_002, 9_000_004, 5_000_003]);
+}
+
 /// A request that goes through the cache is not merged, neither into another one nor the other way.
 #[test]
 fn writes_through_the_cache_are_not_merged() {

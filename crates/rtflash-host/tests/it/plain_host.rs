@@ -377,11 +377,17 @@ impl Plain<'_> {
             && !process.is_tried
             && host.merge
             && let [request, next, ..] = &mut process.requests[..]
-            && request.command.from + request.command.size == next.command.from
             && request.command.size + next.command.size <= host.max_sectors
         {
+            if request.command.from + request.command.size == next.command.from {
+                request.ios.append(&mut next.ios);
+            } else if next.command.from + next.command.size == request.command.from {
+                request.command.from = next.command.from;
+                request.ios = [std::mem::take(&mut next.ios), std::mem::take(&mut request.ios)].concat();
+            } else {
+                return;
+            }
             request.command.size += next.command.size;
-            request.ios.append(&mut next.ios);
             process.requests.remove(1);
         }
     }
@@ -483,8 +489,8 @@ impl Plain<'_> {
             }
         }
         let plug = &mut self.running[0].plug;
-        let is_long = |last: &Request| last.command.size >= 128 << 10 && self.scenario.host.merge;
-        if plug.len() == 32 || plug.last().is_some_and(is_long) {
+        let is_long = |first: &Request| first.command.size >= 128 << 10 && self.scenario.host.merge;
+        if plug.len() == 32 || plug.first().is_some_and(is_long) {
             plug.clear();
             self.unplug();
             self.ask();

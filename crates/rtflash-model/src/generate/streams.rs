@@ -27,9 +27,7 @@ impl SetOptions {
         utilization: Utilization,
         index: u64,
     ) -> Result<TaskSet, Exhausted> {
-        let mut key = self.key(utilization, index);
-        key[29..].copy_from_slice(b"job");
-        let mut random = Stream::new(key);
+        let mut random = Stream::new(self.key(utilization, index, b"job"));
         let part = aperiodic.utilization.to_f64() / f64::from(aperiodic.streams);
         let jobs = (1..=aperiodic.streams).map(|number| Job {
             name: format!("j{number}"),

@@ -87,11 +87,10 @@ impl Card {
         self.busy = (self.busy * 7 + 16) / 8;
     }
 
-    /// Commands that a list can have: one more than there are tags is out of the scheduler at most.
+    /// Commands that a list can have where none was put aside: one more than there are tags is out
+    /// of the scheduler at most.
     fn most(&self) -> usize {
-        let out = self.aside.len() + usize::from(self.is_running);
-        let room = (Attach::MMC_TAGS as usize + 1).saturating_sub(out);
-        if self.busy > 0 { room.min(1) } else { room }
+        if self.busy > 0 { 1 } else { Attach::MMC_TAGS as usize + usize::from(!self.is_running) }
     }
 }
 
@@ -200,9 +199,8 @@ impl<W: Watch> HostEngine<'_, W> {
             let handed = run.list.pop_front().expect("the list has a command");
             self.device.take(handed, self.now);
             card.is_running = true;
-            // The last command of a list counts (`blk_mq_dispatch_rq_list`), and each one that a
-            // process issues itself (`__blk_mq_issue_directly` of block/blk-mq.c).
-            if run.list.is_empty() || run.is_direct {
+            // The last command of a list counts (`blk_mq_dispatch_rq_list`).
+            if run.list.is_empty() {
                 card.busy = card.busy * 7 / 8;
             }
         }
@@ -250,15 +248,11 @@ impl<W: Watch> HostEngine<'_, W> {
     }
 
     /// A process that issues by itself finds the driver busy. It leaves all but the first command
-    /// to the software queue, and runs the queue in vain for both (`blk_mq_plug_issue_direct`,
+    /// to the software queue, and runs the queue in vain (`blk_mq_plug_issue_direct`,
     /// `blk_mq_insert_requests` of block/blk-mq.c).
     fn cannot_issue(&self, card: &mut Card, list: &mut VecDeque<Handed>) {
-        let behind = list.split_off(1);
         card.found_busy();
-        if !behind.is_empty() {
-            card.found_busy();
-        }
-        card.software.extend(behind);
+        card.software.extend(list.split_off(1));
         card.restarts = true;
     }
 

@@ -16,16 +16,19 @@ pub(super) struct Plugged {
     merges: bool,
 }
 
-/// Puts a request behind one that its process submits directly before, if they are one behind the
-/// other.
+/// Merges a request into the one that its process submits directly before, if they are one behind
+/// the other (`blk_try_merge` of block/blk-merge.c).
 fn plug(last: &mut Submitted, request: &Submitted, limit: u64) -> bool {
     let (one, other) = (&last.command, &request.command);
     let alike = (one.op, one.class, one.level) == (other.op, other.class, other.level);
     let size = one.size.saturating_add(other.size);
-    let fits = alike && one.from.checked_add(one.size) == Some(other.from) && size <= limit;
+    let is_behind = one.from.checked_add(one.size) == Some(other.from);
+    let is_ahead = other.from.checked_add(other.size) == Some(one.from);
+    let fits = alike && (is_behind || is_ahead) && size <= limit;
     if fits {
-        last.command.size = size;
-        last.ios.extend(&request.ios);
+        last.command = Command { from: one.from.min(other.from), size, ..*one };
+        let at = if is_behind { last.ios.len() } else { 0 };
+        last.ios.splice(at..at, request.ios.iter().copied());
     }
     fits
 }
@@ -105,12 +108,7 @@ impl<W: Watch> HostEngine<'_, W> {
                         self.reap(job);
                     }
                 }
-                None if woken && self.tags.has_woken() => {
-                    if self.card.is_some() {
-                        self.ask();
-                    }
-                    self.tags.run_woken();
-                }
+                None if woken && self.tags.has_woken() => self.tags.run_woken(),
                 None => return any,
             }
         }

@@ -22,7 +22,7 @@ use crate::run::scenario::Scenario;
 const LINES: usize = 8;
 /// Tags that are given back before a process wakes up, at most (`SBQ_WAKE_BATCH`).
 const BATCH: u32 = 8;
-/// Requests of a plug, and bytes of its last one, from which on it is full
+/// Requests of a plug, and bytes of its first one, from which on it is full
 /// (`BLK_MAX_REQUEST_COUNT`, `BLK_PLUG_FLUSH_SIZE`). The bytes count where requests are merged.
 const PLUG: u32 = 32;
 const PLUG_BYTES: u64 = 128 << 10;
@@ -66,9 +66,10 @@ struct Process {
     /// I/Os that it was given, and whether they all share a plug.
     ios: u64,
     is_buffered: bool,
-    /// Requests in its plug; the I/O and the bytes of the last one.
+    /// Requests in its plug; the bytes of the first one, and the I/O of the last one.
     plugged: u32,
-    last: (u64, u64),
+    first: u64,
+    last: u64,
     /// The tags of the first request, which waits for the end of a plug.
     granted: Option<Vec<u32>>,
     /// Whether the first request was tried to be merged.
@@ -87,7 +88,7 @@ impl Process {
 
     /// Whether its plug ends in front of a request of this I/O.
     fn ends_plug(&self, io: u64) -> bool {
-        self.plugged > 0 && !self.is_together() && self.last.0 != io
+        self.plugged > 0 && !self.is_together() && self.last != io
     }
 }
 
@@ -187,7 +188,8 @@ impl Tags {
                 ios: 1,
                 is_buffered,
                 plugged: 0,
-                last: (0, 0),
+                first: 0,
+                last: 0,
                 granted: None,
                 is_tried: false,
                 line: None,
@@ -282,14 +284,17 @@ impl Tags {
         let Some(tags) = process.granted.take().or_else(|| self.take(cpu, process.limit, number)) else {
             return Some(self.finds_none(process));
         };
-        if process.plugged >= PLUG || process.plugged > 0 && self.is_merging && process.last.1 >= PLUG_BYTES {
+        if process.plugged >= PLUG || process.plugged > 0 && self.is_merging && process.first >= PLUG_BYTES {
             process.granted = Some(tags);
             return Some(self.end_plug(process));
         }
         let request = process.requests.pop_front().expect("invariant: it was the first");
         self.submitted -= 1;
         (process.is_tried, process.line) = (false, None);
-        (process.plugged, process.last) = (process.plugged + 1, (io, bytes));
+        if process.plugged == 0 {
+            process.first = bytes;
+        }
+        (process.plugged, process.last) = (process.plugged + 1, io);
         self.running.push_front(process);
         Some(Step::Admitted(request, tags))
     }
