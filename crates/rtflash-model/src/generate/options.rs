@@ -214,8 +214,8 @@ impl SetOptions {
     }
 
     /// Key of a random stream of the set: seed, utilization in billionths, index, number of tasks,
-    /// generator, `of` (`gen`, `acc` for access patterns, `due` for deadlines, `job` for aperiodic streams),
-    /// little-endian.
+    /// generator, `of` (`gen`, `acc` for access patterns, `due` for deadlines, `job` for aperiodic
+    /// streams), little-endian.
     ///
     /// Device, page costs, access, periods, pages, deadlines and the split of reads and writes are
     /// left out: experiments that differ in these alone start from the same utilizations.

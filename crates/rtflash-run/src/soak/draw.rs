@@ -120,6 +120,27 @@ pub(super) fn with_adversaries(mut case: Case) -> Case {
     let arbitration = rng.one_of(&[Arbitration::Fifo, Arbitration::Fifo, Arbitration::RoundRobin]);
     case.options.arbitration = if queue { Arbitration::Fifo } else { arbitration };
     case.options.recurrence = rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]);
+    with_chance_or_bursts(&mut rng, case)
+}
+
+/// The case with some streams of jobs that arrive by chance, or in bursts, no more often.
+fn with_chance_or_bursts(rng: &mut Stream, mut case: Case) -> Case {
+    let changed = case.set.jobs().iter().map(|job| {
+        let mean = match job.arrivals {
+            Arrivals::Every(gap) => gap,
+            Arrivals::Uniform(low, high) => low.max(high),
+            _ => return job.clone(),
+        };
+        let burst = rng.within(2, 5);
+        let arrivals = match rng.within(0, 3) {
+            0 => Arrivals::Poisson(mean),
+            1 => mean.checked_mul(burst).map_or(Arrivals::Every(mean), |every| Arrivals::Bursts { every, burst }),
+            _ => job.arrivals.clone(),
+        };
+        Job { arrivals, ..job.clone() }
+    });
+    let (jobs, tasks) = (changed.collect(), case.set.tasks().as_slice().to_vec());
+    case.set = TaskSet::new(*case.set.device(), tasks, jobs).expect("other arrivals cost as much (invariant)");
     case
 }
 
