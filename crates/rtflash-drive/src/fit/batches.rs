@@ -67,7 +67,7 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
 }
 
 /// Bytes of a further command whose cost says something of bytes.
-const LARGE: u64 = 64 << 10;
+pub(super) const LARGE: u64 = 64 << 10;
 
 /// The cost of 1,024 bytes of further commands: the time that a drive is busy beyond a lone command
 /// and what each further one costs, in the mean over busy times with large commands. Bandwidth is

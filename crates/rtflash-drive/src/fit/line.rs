@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rtflash_host::Op;
 use rtflash_host::run::{EmmcCost, Slow};
 
+use super::batches::LARGE;
 use super::{MIN_COMMANDS, span};
 use crate::command::Done;
 use crate::numbers::rounded;
@@ -65,28 +66,12 @@ impl SizeLine {
     }
 }
 
-/// Commands in a row of which nine tenths are alone: they come one at a time. Among others, a
-/// command is alone only if it ends before the next one comes, and the short ones do.
-const ROW: usize = 32;
-
-/// Lone first commands of an operation, which the line and the services are made of: those of
-/// [`ROW`]s of lone commands, if these are enough of their size.
+/// First commands of an operation that found the drive free, which the line and the services are
+/// made of. Which commands end alone is a choice of short ones: at a greater depth, a long one is
+/// joined by others. Only beside large commands, whose bytes delay it, must a command be alone.
 pub(super) fn lone(of: &Measurement, op: Op) -> impl Iterator<Item = &Done> {
-    let rows = of.rounds.iter().flat_map(|round| round.chunks(ROW));
-    let rows = rows.flat_map(|row| {
-        let alone = row.iter().filter(|done| done.is_alone()).count();
-        row.iter().map(move |done| (done, 10 * alone >= 9 * row.len()))
-    });
-    let own = rows.filter(move |(done, _)| done.op == op && done.is_alone() && !done.continues && done.service() > 0);
-    let own: Vec<(&Done, bool)> = own.collect();
-    let mut in_rows: BTreeMap<u64, usize> = BTreeMap::new();
-    for (done, _) in own.iter().filter(|(_, is_in_row)| *is_in_row) {
-        *in_rows.entry(done.size).or_default() += 1;
-    }
-    own.into_iter().filter_map(move |(done, is_in_row)| {
-        let has_rows = in_rows.get(&done.size).is_some_and(|&count| count >= MIN_COMMANDS / 2);
-        (is_in_row || !has_rows).then_some(done)
-    })
+    let is_free = |done: &Done| done.is_alone() || done.others == 0 && done.size < LARGE;
+    of.commands().filter(move |done| done.op == op && is_free(done) && !done.continues && done.service() > 0)
 }
 
 /// The line of an operation: weighted least squares on the medians by size, each error relative to
@@ -180,6 +165,6 @@ mod tests {
         sample.end_of_file(None, None);
         let of = sample.measurement();
         let short = lone(&of, Op::Read).filter(|done| done.service() == 10_000).count();
-        assert_eq!((short, lone(&of, Op::Read).count()), (320, 640));
+        assert_eq!((short, lone(&of, Op::Read).count()), (640, 1_280));
     }
 }

@@ -63,15 +63,14 @@ pub(super) fn measured(
     idle: Option<AfterIdle>,
     batches: Batches,
 ) -> Option<HostDevice> {
-    let [read, write] = [Op::Read, Op::Write].map(|op| services(of, op, &lines[usize::from(op != Op::Read)], idle));
+    let [read, write] =
+        [Op::Read, Op::Write].map(|op| services(of, op, &lines[usize::from(op != Op::Read)], idle, batches.each));
     let (read, write) = match (read, write) {
         (read, None) => (read.clone()?, read?),
         (None, write) => (write.clone()?, write?),
         (read, write) => (read?, write?),
     };
-    let all = [&read, &write].into_iter().flat_map(|cost| &cost.services);
-    let shortest = all.flat_map(|of| of.ns().iter().copied()).min()?;
-    let each = Span::from_ns(batches.each.min(shortest)).unwrap_or(Span::ZERO);
+    let each = Span::from_ns(batches.each).unwrap_or(Span::ZERO);
     let each_per_kib = batches.each_per_kib.map(span);
     let (depth, together, attach) = (of.most_in_flight, batches.together, Attach::Unstated);
     let mut drive =
@@ -116,13 +115,13 @@ fn stalls(of: &Measurement, drive: &MeasuredDrive) -> Vec<StallWindow> {
     found
 }
 
-fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>) -> Option<MeasuredCost> {
+fn services(of: &Measurement, op: Op, line: &SizeLine, idle: Option<AfterIdle>, least: u64) -> Option<MeasuredCost> {
     let mut by_size: BTreeMap<u64, [Vec<u64>; 2]> = BTreeMap::new();
     for done in lone(of, op).filter(|done| line.sizes.iter().any(|of| of.size == done.size)) {
         let rested = idle.filter(|idle| done.idle >= idle.after.as_ns()).map_or(0, |idle| idle.extra.as_ns());
-        // No service becomes shorter than half of itself by that.
+        // No service becomes shorter than half of itself by that, or than a further command.
         let service = done.service();
-        let service = service.saturating_sub(rested).max(service.div_ceil(2));
+        let service = service.saturating_sub(rested).max(service.div_ceil(2)).max(least);
         by_size.entry(done.size).or_default()[usize::from(done.idle >= IDLE)].push(service);
     }
     let by_size = by_size.into_iter().map(|(size, [busy, rested])| (size, of_busy(busy, rested)));
