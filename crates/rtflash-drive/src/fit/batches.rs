@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rtflash_host::Op;
 
-use super::line::{SizeLine, lone};
+use super::line::{LARGE, SizeLine, lone};
 use crate::command::Done;
 use crate::numbers::rounded;
 use crate::sample::Measurement;
@@ -65,9 +65,6 @@ pub(super) fn batches(of: &Measurement, lines: &[SizeLine; 2]) -> Option<Batches
     let each = median(each)?;
     (together > 1).then(|| Batches { together, each, each_per_kib: each_per_kib(of, each) })
 }
-
-/// Bytes of a further command whose cost says something of bytes.
-pub(super) const LARGE: u64 = 64 << 10;
 
 /// The cost of 1,024 bytes of further commands: the time that a drive is busy beyond a lone command
 /// and what each further one costs, in the mean over busy times with large commands. Bandwidth is

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use rtflash_host::Op;
 use rtflash_host::run::{EmmcCost, Slow};
 
-use super::batches::LARGE;
 use super::{MIN_COMMANDS, span};
 use crate::command::Done;
 use crate::numbers::rounded;
 use crate::refused::MeasurementRefused;
 use crate::sample::Measurement;
 use crate::statistics::{median, percentile};
+
+/// Bytes of a further command whose cost says something of bytes.
+pub(super) const LARGE: u64 = 64 << 10;
 
 /// Time by size, and how far each measured size is off.
 #[derive(Debug, Clone, PartialEq)]
