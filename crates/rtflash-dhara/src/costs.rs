@@ -274,7 +274,7 @@ impl DharaShape {
         self.collected(calls * (self.ratio() + 1)) + self.appended(calls * (self.ratio() + 2))
     }
 
-    /// So many writes in a row, without failures.
+    /// The cost of this number of writes in a row, without failures.
     pub fn writes(&self, calls: u64) -> CallCost {
         let own = CallCost { reads: calls * self.walk(), programs: calls, ..CallCost::default() };
         self.collecting(calls) + own

@@ -38,7 +38,7 @@ pub trait Admission {
     fn go_on(&mut self, state: &[u64]) -> Result<(), NoState>;
 }
 
-/// Nobody is granted anything: what a run with background service, or without jobs, is called with.
+/// No job is granted anything: a run with background service, or without jobs, gets this.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoServers;
 

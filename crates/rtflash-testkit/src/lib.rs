@@ -8,7 +8,7 @@ use std::ops::Mul;
 
 use rtflash_model::Span;
 
-/// So many nanoseconds.
+/// This number of nanoseconds.
 ///
 /// # Panics
 /// From 2⁶³ on.

@@ -26,7 +26,7 @@ pub fn draw_device(rng: &mut Stream) -> Option<Device> {
     Device::new(spec).ok()
 }
 
-/// So many tasks.
+/// This number of tasks.
 pub fn draw_tasks(rng: &mut Stream, count: u64) -> Vec<Task> {
     let mut request = || {
         let period = rng.within(20, 400);

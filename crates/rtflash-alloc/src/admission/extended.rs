@@ -67,7 +67,7 @@ impl<'a> ExtendedCluster<'a> {
         self.admitted(AddedHow::Kept, Span::ZERO, certificates)
     }
 
-    /// An error where somebody is late by the certificates as they are and by any others.
+    /// An error if a task is late by the certificates as they are and by any others.
     pub(super) fn kept(&self) -> Result<bool, AdmissionRefusal> {
         if !self.contention.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);

@@ -26,7 +26,7 @@ fn behind(start: Instant, at: Instant) -> Instant {
 }
 
 pub(crate) enum Grants<'a> {
-    /// Nobody: what it was granted is the run's own affair.
+    /// The grant is the run's own affair.
     Unknown,
     Admission(Box<dyn Admission + Send + 'a>),
     /// Those of these certificates, once it is known what the run drew from.

@@ -154,8 +154,8 @@ impl ClusterState {
         }
     }
 
-    /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
-    /// chosen by what is on the device.
+    /// Chooses the pages that are about to be drawn from a slot for writes, if the content of the
+    /// device decides.
     #[inline(always)]
     pub(crate) fn choose(&mut self, slot: usize, pages: u64) {
         if let Some(part) = self.addresses[slot].chooses_from() {

@@ -10,7 +10,7 @@ use crate::allocator::{Limit, merging};
 
 pub(super) const MAX_TESTS: u64 = 100_000;
 pub(super) const MAX_MERGING: u64 = 2_000_000;
-/// Looks at what is known that count as a test.
+/// Lookups of known loads that count as a test.
 const ITERATIONS: u64 = 256;
 /// Requests looked at in them after which it ends, too.
 const MAX_WORK: u64 = 200_000_000;

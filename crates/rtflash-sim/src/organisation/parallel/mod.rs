@@ -136,7 +136,7 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
         }
     }
 
-    /// Looks at the idle chips of a cluster, again and again, until nothing changes. An idle chip
+    /// Gives work to the idle chips of a cluster, again and again, until nothing changes. An idle chip
     /// that was tried has an empty queue, until something is entered there.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         let mut goes_on = true;
@@ -155,7 +155,7 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
         }
     }
 
-    /// Looks at a chip that is idle. Says whether it has begun something, and whether anything has
+    /// Gives work to an idle chip. Returns whether it has begun something, and whether anything has
     /// changed beside that.
     #[inline(always)]
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> (bool, bool) {
