@@ -136,8 +136,8 @@ impl<O: Observer> ClusterGroup<'_, O, Parallel> {
         }
     }
 
-    /// Gives work to the idle chips of a cluster, again and again, until nothing changes. An idle chip
-    /// that was tried has an empty queue, until something is entered there.
+    /// Gives work to the idle chips of a cluster, again and again, until nothing changes. An idle
+    /// chip that was tried has an empty queue, until something is entered there.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         let mut goes_on = true;
         while goes_on {
