@@ -138,7 +138,7 @@ class AdviceAnswer(Record):
     chips_whole_channels: int | None
     """The next number of chips that fills whole channels and is enough, where `chips` does not."""
     data: float | None
-    """Where data do not fit: the share of each task's data that would."""
+    """For data that do not fit: the share of each task's data that would."""
     data_pages: int | None
     """All data then, in pages."""
     load: float | None
@@ -150,12 +150,12 @@ class AdviceAnswer(Record):
     take too long. Null without `logical_ratio`.
     """
     program_failures: int | None
-    """Where programs may fail: a `program_failures` of the device that is few enough."""
+    """For programs that can fail: a `program_failures` of the device that is few enough."""
     served: list[ServedByAnswer] | None
     """Tasks with requests that no number of chips serves in time, and what lets them be served."""
     supposes: SupposedAnswer | None
-    """With such tasks: what the other changes suppose; left out if nothing was found that serves
-    all of them.
+    """Beside such tasks: the assumption of the other changes; left out if nothing was found that
+    serves all of them.
     """
     together: list[FrontPointAnswer] | None
     """Chips and λ together, perhaps by another algorithm: none of these is better than another in
@@ -172,7 +172,7 @@ class AdviceAnswer(Record):
 
 
 class AllocAnswer(Answer):
-    """What `rtflash alloc --format json` prints for one task set, on one line."""
+    """The answer of `rtflash alloc --format json` for one task set, on one line."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "advice",
@@ -217,7 +217,7 @@ class AllocAnswer(Answer):
     }
 
     advice: AdviceAnswer | None
-    """What would make the set schedulable: for a single set that is not, null otherwise."""
+    """Changes that make the set schedulable: for a single set that is not, null otherwise."""
     algorithm: str
     """The algorithm that divided the chips."""
     analysis: str
@@ -227,9 +227,9 @@ class AllocAnswer(Answer):
     there is no complete allocation.
     """
     data: DataAnswer | None
-    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
-    device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
-    the clusters.
+    """For tasks that declare their data: the data of all tasks beside the logical pages of the
+    whole device (with `part-ftl`, of its data chips). Data that fit there need not fit the
+    clusters.
     """
     guarantee: Verdict
     """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
@@ -243,8 +243,8 @@ class AllocAnswer(Answer):
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
     impossible: ImpossibleAnswer | None
-    """Where that is no yes: a proof that no allocation meets every deadline, whatever the
-    algorithm and the analysis, if one was found.
+    """Beside any other answer than yes: a proof that no allocation meets every deadline, whatever
+    the algorithm and the analysis, if one was found.
     """
     meta: Any
     """The task set's own `meta`, as it was written."""
@@ -255,16 +255,16 @@ class AllocAnswer(Answer):
     reason: str | None
     """Why the algorithm cannot tell."""
     relies_on: str | None
-    """What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the
-    clusters needs; null where nothing is promised.
+    """The reliance of the promise: `nothing`, `neighbours` or `queue`, the most that any of the
+    clusters needs; null if nothing is promised.
     """
     schedulable: bool | None
     """Whether every deadline is met, and the declared data fit: true, false, or null where the
     algorithm cannot tell.
     """
     theorem: Verdict
-    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    or `thesis-evaluated` was asked for.
+    """The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    `thesis` or `thesis-evaluated` was asked for.
     """
     unplaced: UnplacedAnswer | None
     """The task that could not be placed, and why."""
@@ -340,7 +340,7 @@ class BandwidthSummary(Record):
 
 
 class BoundAnswer(Answer):
-    """What `rtflash host bound --format json` prints for each scheduler, a line each."""
+    """The answer of `rtflash host bound --format json` for each scheduler, a line each."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "jobs",
@@ -364,7 +364,7 @@ class BoundAnswer(Answer):
     devices.
     """
     rests_on: list[str]
-    """What the bounds rest on, a clause each: first the name by which docs/host.md calls it."""
+    """The grounds of the bounds, a clause each: first the name by which docs/host.md calls it."""
     scheduler: str
     """The scheduler."""
 
@@ -385,9 +385,9 @@ class BoundTerms(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     ahead_ns: int
-    """What other real-time jobs send ahead."""
+    """The requests that other real-time jobs send ahead."""
     inside_ns: int
-    """What can be inside the device."""
+    """The requests that can be inside the device."""
     own_ns: int
     """The I/O itself."""
 
@@ -473,8 +473,8 @@ class CertificateAnswer(Record):
     server_thousandths: int
     """U_s in thousandths, of each chip of a stripe."""
     slack_ns: int | None
-    """What is left of it beside demand, blocking and the server, rounded down. Below zero where
-    the test fails.
+    """The rest of it beside demand, blocking and the server, rounded down. It is below zero if the
+    test fails.
     """
     tightest_ns: int | None
     """The tightest interval L; null without tasks."""
@@ -506,7 +506,8 @@ class ChannelLine(Record):
 
 
 class CheckAnswer(Answer):
-    """What `rtflash check --format json` prints for one task set and its allocation, on one line.
+    """The answer of `rtflash check --format json` for one task set and its allocation, on one
+    line.
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
@@ -548,8 +549,8 @@ class CheckAnswer(Answer):
     schedulable: bool | None
     """Whether every cluster passes; null if that is not decided."""
     theorem: Verdict
-    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    or `thesis-evaluated` was asked for.
+    """The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    `thesis` or `thesis-evaluated` was asked for.
     """
 
 
@@ -584,7 +585,7 @@ class CheckLine(Record):
     assumption: str
     """The assumption in a sentence."""
     bound: int | None
-    """What was promised; null where nothing was observed."""
+    """The promised value; null if nothing was observed."""
     holds: bool | None
     """Whether no observation was above its bound; null where nothing of the kind was observed."""
     name: str
@@ -592,7 +593,7 @@ class CheckLine(Record):
     observed: int | None
     """The worst that was observed."""
     unit: str
-    """What bound and observation are counted in: `ns`, `pages` or `times`."""
+    """The unit of bound and observation: `ns`, `pages` or `times`."""
     violations: int
     """How many were."""
     worst: WorstLine | None
@@ -641,7 +642,7 @@ class CheckedCluster(Record):
     forbids the cluster whatever its utilization.
     """
     data: DataAnswer | None
-    """Where tasks of the cluster declare their data: these beside its logical pages. Where they do
+    """For tasks of the cluster that declare their data: these beside its logical pages. If they do
     not fit, `schedulable` is false under every analysis.
     """
     demand_share: float | None
@@ -651,8 +652,8 @@ class CheckedCluster(Record):
     """Whether its test of time passes, whatever space the data take. Null if that is not decided.
     """
     notes: list[str]
-    """What is stated and is not so any more, and of no consequence for the verdict: numbers that
-    another load had, tasks that are gone.
+    """Statements that no longer hold and do not change the verdict: numbers that another load had,
+    tasks that are gone.
     """
     relies_on: str | None
     """Under a sound analysis the least that the cluster relies on to hold, whether it is granted
@@ -724,8 +725,9 @@ class ChipsAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     at_least: int | None
-    """With fewer no allocation meets every deadline, whatever the algorithm and the analysis, if
-    all logical pages are in use (docs/analysis.md, Section 12); null where no number would do.
+    """Fewer chips than this have no allocation that meets every deadline, whatever the algorithm
+    and the analysis, if all logical pages are in use (docs/analysis.md, Section 12); null if no
+    number would do.
     """
     every_smaller_tried: bool
     """Whether every smaller number was tried and fails; otherwise found by bisection."""
@@ -778,15 +780,15 @@ class ClusterAnswer(Record):
     blocking: float
     """The share lost to blocking, t_e / min(T)."""
     certificate: CertificateAnswer | None
-    """What a sound analysis promises of the cluster, and the device runs by. Under such an
-    analysis the shares above are those of the tightest interval.
+    """The certificate: the promise of a sound analysis to the cluster, by which the device runs.
+    Under such an analysis the shares above are those of the tightest interval.
     """
     chips: list[int]
     """Its chips, ascending."""
     data: DataAnswer | None
-    """Where tasks of the cluster declare their data: these beside its logical pages."""
+    """For tasks of the cluster that declare their data: these beside its logical pages."""
     demand_share: float | None
-    """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
+    """Under a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
     gc: list[GcAnswer]
     """The GC task of each writing task."""
     gc_utilization: float
@@ -796,7 +798,7 @@ class ClusterAnswer(Record):
     read_utilization: float
     """The share of reads."""
     relies_on: str | None
-    """With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
+    """Under a certificate that holds: `nothing`, it holds whatever other clusters do;
     `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
     because moreover the bus serves first come, first served, transfers take exactly as long as
     the device says, and reads sense for no longer, and for less than a transfer shorter.
@@ -808,7 +810,7 @@ class ClusterAnswer(Record):
     tasks: list[str]
     """The names of its tasks, in the order of the task set."""
     utilization: float
-    """U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as
+    """U of the cluster, blocking included, Eq. (IV.9). Under a certificate it equals
     `demand_share`, which is no utilization.
     """
     write_utilization: float
@@ -816,7 +818,7 @@ class ClusterAnswer(Record):
 
 
 class ClusterCostAnswer(Record):
-    """What a cluster costs, in a `CostAnswer`."""
+    """The cost of a cluster, in a `CostAnswer`."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "anywhere",
@@ -869,7 +871,9 @@ class ClusterCostAnswer(Record):
     tasks: list[str]
     """The names of its tasks, in the order of the task set."""
     with_jobs: WearAnswer | None
-    """With its part of the jobs that are not real-time; null where it serves none."""
+    """The wear by its tasks and by its part of the jobs that are not real-time; null if it serves
+    none.
+    """
     write_amplification: float | None
     """Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound
     analysis, 1 + ⌈λP⌉/α under the others; null where nothing is ever written.
@@ -983,13 +987,13 @@ class ClusterTerms(Record):
     complaints: list[str] | None
     """Under a sound analysis what `check` has against the verdict."""
     costs: UnitCosts | None
-    """With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
-    a superblock), and C_g, what a GC pass takes at most.
+    """Under a certificate: c_r and c_w, the charge of a page that is read or programmed (a row, in
+    a superblock), and C_g, the longest time of a GC pass.
     """
     data: DataAnswer | None
     """If tasks of the cluster declare their data: these beside its logical pages."""
     demand_share: float | None
-    """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
+    """Under a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
     in_time: bool | None
     """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
     certificate says. Null if that is not decided.
@@ -1003,11 +1007,9 @@ class ClusterTerms(Record):
     have it.
     """
     relies_on: str | None
-    """With a certificate, where its test of time passes: what it relies on, as `check` says it."""
+    """Under a certificate that passes its test of time: its reliance, as `check` says it."""
     rests_on: list[Ground] | None
-    """With a certificate, where the cluster holds: what each step of that rests on, in the order
-    of the argument.
-    """
+    """Under a certificate that holds: the grounds of each step, in the order of the argument."""
     schedulable: bool | None
     """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null if
     that is not decided.
@@ -1019,11 +1021,11 @@ class ClusterTerms(Record):
     tasks: list[TaskTerms]
     """Its tasks, by the equations of the thesis; empty under another analysis."""
     utilization: float
-    """U, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization."""
+    """U, Eq. (IV.9). Under a certificate it equals `demand_share`, which is no utilization."""
 
 
 class ContenderSummary(Record):
-    """What a contender schedules."""
+    """The share that a contender schedules."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "algorithm",
@@ -1057,7 +1059,8 @@ class ContenderSummary(Record):
     of_possible: float | None
     """Its reach over that of the necessary tests: sets that it schedules, of those that may have
     an allocation at all; absent where these are no contender, and of an analysis that promises
-    nothing. Of `zoned` over that of `necessary-with-zones`, the tests that hold there.
+    nothing. For `zoned`, the share over that of `necessary-with-zones`, the tests that hold
+    there.
     """
     ratio: Interval | None
     """Their ratio; null of no sets."""
@@ -1070,7 +1073,7 @@ class ContenderSummary(Record):
 
 
 class CostAnswer(Record):
-    """What an allocation costs, in a `SizeAnswer`."""
+    """The cost of an allocation, in a `SizeAnswer`."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "anywhere",
@@ -1181,7 +1184,7 @@ class DataAnswer(Record):
 
 
 class ExecAnswer(Answer):
-    """What `rtflash exec --format json` prints for one task set, on one line."""
+    """The answer of `rtflash exec --format json` for one task set, on one line."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "aging",
@@ -1286,19 +1289,21 @@ class ExecAnswer(Answer):
     channels: list[ChannelLine]
     """The channels, in order."""
     checks: list[CheckLine]
-    """What every checker found."""
+    """The finding of every checker."""
     chips: list[ChipLine]
     """The chips, in order."""
     clusters: list[ClusterLine]
     """The clusters, in order."""
     disobeys: str | None
-    """What of that the run does not obey, if it does not: its late requests break no promise."""
+    """The part of that reliance that the run does not obey, if any: its late requests break no
+    promise.
+    """
     dispatch: str
     """`serial` or `parallel`."""
     duration_ns: int
     """How long, in simulated time."""
     faults: int | None
-    """Of a thousand programs and erases, how many fail where they may; left out where none do."""
+    """Failures in a thousand programs and erases that can fail; left out if none do."""
     gc: list[JobsLine]
     """GC jobs."""
     guarantee: Verdict
@@ -1336,27 +1341,25 @@ class ExecAnswer(Answer):
     else left out.
     """
     relies_on: str | None
-    """What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or
-    `queue`.
-    """
+    """The reliance of clusters with certificates that hold: `nothing`, `neighbours` or `queue`."""
     requests: list[JobsLine]
     """Real-time reads and writes."""
     seed: int | None
-    """Where the randomness started."""
+    """The seed of the randomness."""
     server: str | None
     """`tbs` or `background`."""
     stopped_before_ns: int | None
     """How long it was to be, where a signal ended it early; else left out."""
     theorem: Verdict
-    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    or `thesis-evaluated` was asked for.
+    """The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    `thesis` or `thesis-evaluated` was asked for.
     """
     ties: str | None
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
     """`worst`, `best` or `random`: how long operations take where the device states ranges."""
     trims: list[str] | None
-    """What tasks trim, as `--trim` says it; left out where nothing is trimmed."""
+    """The trims of tasks, as `--trim` says it; left out if nothing is trimmed."""
     verdict: str | None
     """"pass" where no check fails, "fail" where one does, null where nothing could be run."""
     victims: str | None
@@ -1368,9 +1371,9 @@ class ExecAnswer(Answer):
 
 
 class ExpectedAnswer(Record):
-    """What is to be expected in the long run: an estimate, from the least (a start in order, data
-    that are never overwritten in blocks of their own) to the most (a start with strewn data, as
-    `exec` begins by default).
+    """An estimate for the long run, from the least (a start in order, data that are never
+    overwritten in blocks of their own) to the most (a start with strewn data, as `exec` begins
+    by default).
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
@@ -1429,7 +1432,9 @@ class ExperimentAnswer(Answer):
     bandwidth: list[BandwidthSummary] | None
     """Bandwidth of jobs that are not real-time."""
     contenders: list[ContenderSummary]
-    """What each contender schedules; with a sweep, at each value of it and at all together."""
+    """The share that each contender schedules; with a sweep, at each value of it and at all
+    together.
+    """
     exhausted: int
     """Sets that could not be drawn."""
     experiment: str
@@ -1538,8 +1543,8 @@ class ExplainAnswer(Answer):
     there is no allocation, null if that is not decided.
     """
     theorem: Verdict
-    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    or `thesis-evaluated` was asked for.
+    """The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    `thesis` or `thesis-evaluated` was asked for.
     """
     transfer_included: bool | None
     """Whether t_r and t_w contain the transfer under this analysis."""
@@ -1571,7 +1576,7 @@ class FrontAnswer(Record):
     """Whether every number of chips up to the front's end was tried; false if that takes too long.
     """
     over: list[str]
-    """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
+    """The axes of the front: `chips`, `channels`, `logical_ratio`, `algorithm`."""
     points: list[FrontPointAnswer]
     """Its points: chips ascending, then channels."""
     resolution: float
@@ -1702,7 +1707,7 @@ class GcTerms(Record):
 
 
 class Ground(Record):
-    """What a step of a promise rests on."""
+    """The grounds of a step of a promise."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "claim",
@@ -1720,17 +1725,17 @@ class Ground(Record):
     }
 
     claim: str
-    """What it says."""
+    """Its statement."""
     machine_checked: bool
     """Whether a machine has checked the proof."""
     proof: Proof | None
     """The theorem that the machine has checked, and its file in proofs/."""
     theorem: str
-    """Where docs/analysis.md proves it."""
+    """The place in docs/analysis.md that proves it."""
 
 
 class HostAnswer(Answer):
-    """What `rtflash host run --format json` prints for each scheduler, a line each."""
+    """The answer of `rtflash host run --format json` for each scheduler, a line each."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "assumptions",
@@ -1750,7 +1755,7 @@ class HostAnswer(Answer):
     }
 
     assumptions: list[HostAssumption]
-    """What `host bound` supposes, as it was seen in the run."""
+    """The assumptions of `host bound`, as they were seen in the run."""
     jobs: list[HostJob]
     """The jobs, in the scenario's order."""
     queues: HostQueues
@@ -1783,7 +1788,7 @@ class HostAssumption(Record):
     holds: bool | None
     """Whether it held; null where there was nothing to be looked at."""
     name: str
-    """What it is called."""
+    """Its name."""
 
 
 class HostJob(Record):
@@ -2106,7 +2111,7 @@ class JobBound(Record):
     bound. The bound above is one of the whole chain, and can be less than their sum.
     """
     terms: BoundTerms | None
-    """What the bound is the sum of; null where there is none."""
+    """The terms of the bound; null if there is none."""
     why: str | None
     """Why there is no bound; null where there is one."""
 
@@ -2247,7 +2252,7 @@ class OperationCounts(Record):
 
 
 class Proof(Record):
-    """Where a proof is that a machine has checked."""
+    """The place of a proof that a machine has checked."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "file",
@@ -2373,7 +2378,7 @@ class RequestTimeAnswer(Record):
 
 
 class Scheme(Record):
-    """What a scheme adds up in a cluster, and what has to fit."""
+    """The sums of a scheme in a cluster, each with its limit."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "rooms",
@@ -2386,7 +2391,7 @@ class Scheme(Record):
     }
 
     rooms: list[SchemeRoom]
-    """What has to fit, or to be in time."""
+    """The quantities that have to fit, or to be in time."""
     terms: list[SchemeTerm]
     """The terms, whose sum is at most one in a cluster that is in time."""
 
@@ -2417,7 +2422,7 @@ class SchemeRoom(Record):
     there: int
     """The room for them."""
     unit: str
-    """What is counted: `pages` or `ns`."""
+    """The unit: `pages` or `ns`."""
     what: str
     """Which pages, or whose response."""
 
@@ -2444,13 +2449,13 @@ class SchemeTerm(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     cost_ns: float
-    """What each of them takes."""
+    """The cost of each of them."""
     period_ns: float
     """In this time."""
     task: str | None
     """Whose it is; null of blocking."""
     term: str
-    """What it is of: `read`, `write`, `gc` or `blocking`."""
+    """The kind of work: `read`, `write`, `gc` or `blocking`."""
     times: int
     """Pages, or passes."""
     utilization: float
@@ -2490,15 +2495,15 @@ class ServedByAnswer(Record):
     longest step; null where these do not help, or the device states them.
     """
     periods: list[RequestTimeAnswer] | None
-    """Without such deadlines: longer periods of those requests, which are the deadlines too,
-    together: the first steps with which it passes, up to 16 times their own.
+    """If no such deadlines are found: longer periods of those requests, which are the deadlines
+    too, together: the first steps with which it passes, up to 16 times their own.
     """
     task: str
     """Its name."""
 
 
 class SizeAnswer(Answer):
-    """What `rtflash size --format json` prints for one task set, on one line.
+    """The answer of `rtflash size --format json` for one task set, on one line.
 
     Every limit was found by allocating again: it passes, and the next step beyond it fails. If
     not every step was tried, the limit was found by bisection, and a step further out can pass
@@ -2554,18 +2559,17 @@ class SizeAnswer(Answer):
     chips: ChipsAnswer
     """The fewest chips, everything else as it is."""
     cost: CostAnswer | None
-    """What the allocation costs at most, every request arriving as often as it may; where the set
-    fails as it is, the allocation to the fewest chips. Null where there is none. With
-    `--spread`, the allocation that uses free chips, if that is a gain.
+    """The cost of the allocation at most, every request arriving as often as it may; if the set
+    fails as it is, of the allocation to the fewest chips. Null if there is none. By `--spread`,
+    of the allocation that uses free chips, if that is a gain.
     """
     data: DataAnswer | None
-    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
-    device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
+    """For tasks that declare their data: the data of all tasks beside the logical pages of the
+    whole device (with `part-ftl`, of its data chips). Limits at which data do not fit are no
     limits.
     """
     front: FrontAnswer | None
-    """With `--over`: devices on which the set passes, none better than another in every respect.
-    """
+    """By `--over`: devices on which the set passes, none better than another in every respect."""
     guarantee: Verdict
     """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
     or `with other clusters`.
@@ -2587,19 +2591,19 @@ class SizeAnswer(Answer):
     tasks: list[TaskAnswer]
     """The limits of each request, everything else as it is; in the order of the task set."""
     theorem: Verdict
-    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
-    or `thesis-evaluated` was asked for.
+    """The verdict of Theorem 1 (Kim 2021) on the set: `not asked` if another analysis than
+    `thesis` or `thesis-evaluated` was asked for.
     """
     unplaced: UnplacedAnswer | None
-    """Where the set fails as it is: the task that could not be placed, and why."""
+    """For a set that fails as it is: the task that could not be placed, and why."""
     with_spread: CostAnswer | None
-    """What the allocation costs with `--spread`, which gives free chips to the clusters that wear
-    fastest; null where it is given, or would gain nothing.
+    """The cost of the allocation with `--spread`, which gives free chips to the clusters that wear
+    fastest; null if the option is given, or would gain nothing.
     """
 
 
 class SoakAnswer(Answer):
-    """What `rtflash soak --format json` prints."""
+    """The answer of `rtflash soak --format json`."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "broken",
@@ -2621,7 +2625,7 @@ class SoakAnswer(Answer):
     }
 
     broken: list[BrokenLine]
-    """What broke."""
+    """The assumption or promise that broke."""
     judged: int
     """Cases that the analysis accepts and that were run."""
     mean_load: float | None
@@ -2801,7 +2805,7 @@ class TaskTerms(Record):
 
 
 class TuneAnswer(Answer):
-    """What `rtflash host tune --format json` prints: one line."""
+    """The answer of `rtflash host tune --format json`: one line."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "chosen",
@@ -2844,7 +2848,7 @@ class TuneAnswer(Answer):
     none: TuneSetting
     """The scheduler `none`, beside which shares are."""
     objective: str
-    """What was wanted: `latency-share`, `bandwidth-share` or `deadline`."""
+    """The objective: `latency-share`, `bandwidth-share` or `deadline`."""
     rivals: list[TuneSetting]
     """Settings that can be better, so far as the runs tell: in some run each of these was as
     wanted, and better than what was chosen.
@@ -3092,7 +3096,7 @@ class Verdict(Record):
 
 
 class WearAnswer(Record):
-    """What writing does to chips."""
+    """The effects of writes on chips."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "erases_per_chip_per_day",
@@ -3157,7 +3161,7 @@ class WearLine(Record):
     if it goes on so; null where it was not erased, or the device has no `erase_cycles`.
     """
     measured_ns: int
-    """What was measured: the whole run."""
+    """The span that was measured: the whole run."""
     turns: float
     """How often each of its blocks was erased, in the mean. Below one, what was on the device at
     the start is still at work.
