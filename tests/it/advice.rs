@@ -167,7 +167,8 @@ fn each_request_that_cannot_be_served_has_a_deadline() {
     assert_eq!(followed.status == 0, advice["supposes"]["enough"], "{json}");
     assert!(followed.json()["advice"]["served"].is_null(), "{followed:?}");
     let text = asked(&["alloc", "-", "--analysis", "sound"], set).stdout;
-    let line = text.lines().find(|line| line.contains("nothing else is needed") || line.starts_with("What follows"));
+    let line =
+        text.lines().find(|line| line.contains("nothing else is needed") || line.starts_with("The changes below"));
     let line = line.expect("what is supposed");
     assert_eq!(line.matches("a deadline of ").count(), 3, "{text}");
     assert!(line.contains("for the read of both, a deadline of ") && line.contains("for the write of both"), "{text}");
