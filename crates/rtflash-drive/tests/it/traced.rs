@@ -72,16 +72,19 @@ pub fn measured_in_rounds(device: &str) -> Measurement {
     sample.measurement()
 }
 
-/// Six rounds of lone commands, of 16 small reads in flight, and of 4 large ones.
+/// I/Os of one size, `depth` of them in flight.
+pub fn deep(device: &str, op: &str, kib: u32, depth: u32) -> Scenario {
+    let text = format!(
+        r#"{{ "device": {device}, "jobs": [ {{ "name": "deep", "op": "{op}", "pattern": "random", "span": "4GiB",
+            "size": "{kib}KiB", "depth": {depth} }} ], "duration": "100ms" }}"#
+    );
+    read_scenario(&text, None).expect("a scenario")
+}
+
+/// Six rounds of lone commands of three sizes, of 16 small reads in flight, and of 4 large ones.
 pub fn measured_with_large(device: &str) -> Measurement {
-    let deep = |size: &str, depth: u32| {
-        let text = format!(
-            r#"{{ "device": {device}, "jobs": [ {{ "name": "deep", "op": "read", "pattern": "random", "span": "4GiB",
-                "size": "{size}", "depth": {depth} }} ], "duration": "100ms" }}"#
-        );
-        read_scenario(&text, None).expect("a scenario")
-    };
-    let parts = [scenario(device, "2s"), deep("4KiB", 16), deep("512KiB", 4)];
+    let lone = ["read", "write"].into_iter().flat_map(|op| [4, 32, 128].map(|kib| deep(device, op, kib, 1)));
+    let parts: Vec<Scenario> = lone.chain([deep(device, "read", 4, 16), deep(device, "read", 128, 4)]).collect();
     let mut sample = DriveSample::default();
     for round in 1..=6 {
         parts.iter().for_each(|part| add(&mut sample, part, round.into(), Some(round)));

@@ -123,11 +123,11 @@ fn found(scenario: &Scenario) -> Vec<(usize, u64)> {
     found.filter_map(|bound| Some((bound.job, bound.terms.ok()?.bound().as_ns()))).collect()
 }
 
-/// An example by hand: a write of 100 ns has just begun. The read behind it joins a batch with the
-/// next write, and ends 105 ns after that begins. The first write is all that can be ahead of the
-/// read. Two commands can be inside, however many the drive takes together. A command that joins
-/// the batch adds 5 ns and its bytes, but no more than the longest command: with 1 ns per KiB,
-/// 1,280 KiB would add 1,285 ns.
+/// An example by hand. A read of 10 ns joins a write of 100 ns while 10 ns of it are left. Behind
+/// that it waits, and takes 105 ns in a batch with the next write: 114 ns. The bound grants no read
+/// to join the write under way: it is 100 ns and 105 ns. Two commands can be inside, however many
+/// the drive takes together. A command of the batch adds 5 ns and its bytes, but no more than the
+/// longest command: with 1 ns per KiB, 1,280 KiB would add 1,285 ns.
 #[test]
 fn a_later_command_delays_its_batch() {
     let text = |together: u32, [read, write]: [u32; 2]| {
@@ -146,10 +146,10 @@ fn a_later_command_delays_its_batch() {
         (bound, run(&scenario, 1).expect("a short run")[1].latencies.max())
     };
     assert_eq!(found(1, [0, 0]), (110, Some(109)));
-    assert_eq!(found(2, [0, 0]), (205, Some(204)));
-    assert_eq!(found(4, [0, 0]), (205, Some(204)));
-    assert_eq!(found(2, [1, 0]), (300, Some(208)));
-    assert_eq!(found(2, [0, 1]), (300, Some(204)));
+    assert_eq!(found(2, [0, 0]), (205, Some(114)));
+    assert_eq!(found(4, [0, 0]), (205, Some(114)));
+    assert_eq!(found(2, [1, 0]), (300, Some(117)));
+    assert_eq!(found(2, [0, 1]), (300, Some(114)));
 }
 
 /// The read is the longest command of the batch by its line, and its service is 10 ns. The write
@@ -209,7 +209,7 @@ fn no_batch_ends_behind_a_bound() {
     ratios.sort_by(f64::total_cmp);
     let (median, most) = (ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
     eprintln!("{} bounds, {together} of batches, median {median}, most {most}; {beyond} beyond serial", ratios.len());
-    assert!(together > 200 && beyond > 10, "{together} {beyond}");
+    assert!(together > 200 && beyond > 3, "{together} {beyond}");
     assert!(median >= 0.4 && most >= 0.99, "{median} {most}");
 }
 
